@@ -110,7 +110,7 @@ struct TimedLayer {
 class Timer {
  public:
   Timer(const ModelGraph& model, const MeasuredRows& rows, const Selection& selection, const DeviceModel& device)
-      : model_(model), rows_(rows), selection_(selection), device_(device), noise_(NoiseOf(rows)) {}
+      : model_(model), rows_(rows), selection_(selection), device_(device) {}
 
   TimedLayer Time(const Layer& layer, const Parts& parts) const {
     TimedLayer timed;
@@ -148,7 +148,7 @@ class Timer {
   std::optional<Found> Find(const Workload& workload) const {
     const WorkloadRows* rows = rows_.Find(KeyOf(workload));
     if (rows == nullptr) return std::nullopt;
-    std::optional<BestTime> time = BestTimeOf(*rows, selection_.threads, noise_);
+    std::optional<BestTime> time = BestTimeOf(*rows, selection_.threads, rows_.noise());
     if (!time) return std::nullopt;
     // The number is the same for all layers of one workload, whose errors are the same.
     const Term term{time->estimate, 1, rows->number};
@@ -181,7 +181,7 @@ class Timer {
     }
     known.status = LatencyStatus::kMeasured;
     known.latency = resolved.times.best;
-    known.interval = IntervalOfSum(timed.terms);
+    known.interval = IntervalAround(*known.latency, SumOf(timed.terms));
     known.candidate = timed.forward->row->candidate;
   }
 
@@ -189,7 +189,6 @@ class Timer {
   const MeasuredRows& rows_;
   const Selection& selection_;
   const DeviceModel& device_;
-  NoiseModel noise_;
 };
 
 BenanzaTotals TotalsOf(const ModelGraph& model, const std::vector<TimedLayer>& timed) {
@@ -208,11 +207,11 @@ BenanzaTotals TotalsOf(const ModelGraph& model, const std::vector<TimedLayer>& t
 }
 
 template <class Layers>
-Interval IntervalOver(const Layers& layers, const std::vector<TimedLayer>& timed) {
+Interval IntervalOver(Latency point, const Layers& layers, const std::vector<TimedLayer>& timed) {
   std::vector<Term> terms;
   for (const std::size_t layer : layers)
     terms.insert(terms.end(), timed[layer].terms.begin(), timed[layer].terms.end());
-  return IntervalOfSum(terms);
+  return IntervalAround(point, SumOf(terms));
 }
 
 void AddBounds(const ModelGraph& model, const std::vector<TimedLayer>& timed, std::vector<std::string> assumptions,
@@ -226,15 +225,16 @@ void AddBounds(const ModelGraph& model, const std::vector<TimedLayer>& timed, st
   std::vector<std::string> serial = assumptions, parallel = assumptions;
   if (point.serial_unlisted > Latency(0)) serial.push_back("convolutions-without-their-bias");
   if (!point.parallel) serial.push_back("no-path-from-first-to-last-layer");
-  bracket.bounds.push_back({fused ? BoundVariant::kBenanza2019FusedSerial : BoundVariant::kBenanza2019Serial,
-                            point.serial, IntervalOver(std::views::iota(std::size_t{0}, timed.size()), timed),
-                            std::move(serial)});
+  bracket.bounds.push_back(
+      {fused ? BoundVariant::kBenanza2019FusedSerial : BoundVariant::kBenanza2019Serial, point.serial,
+       IntervalOver(point.serial, std::views::iota(std::size_t{0}, timed.size()), timed), std::move(serial)});
   if (!point.parallel) return;
   parallel.insert(parallel.end(), {"first-to-last-layer", "without-last-layer"});
   bracket.bounds.push_back(
       {fused ? BoundVariant::kBenanza2019FusedParallel : BoundVariant::kBenanza2019Parallel, *point.parallel,
        // The rule leaves out the last layer's own time.
-       IntervalOver(std::span(point.path).first(point.path.empty() ? 0 : point.path.size() - 1), timed),
+       IntervalOver(*point.parallel, std::span(point.path).first(point.path.empty() ? 0 : point.path.size() - 1),
+                    timed),
        std::move(parallel)});
 }
 

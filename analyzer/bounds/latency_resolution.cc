@@ -61,12 +61,12 @@ LibraryChoice ChoiceOf(const ChosenTime& choice) {
 
 // A sum of terms as one term of its own.
 Term Together(const std::vector<Term>& terms, double times, std::size_t workload) {
-  const Interval interval = IntervalOfSum(terms);
+  const SumEstimate once = SumOf(terms);
   Term sum;
   sum.workload = workload;
-  for (const Term& term : terms) sum.estimate.center += times * term.weight * term.estimate.center;
-  sum.estimate.below = std::max(sum.estimate.center - times * interval.low.count(), 0.0);
-  sum.estimate.above = std::max(times * interval.high.count() - sum.estimate.center, 0.0);
+  sum.estimate.center = times * once.center.count();
+  sum.estimate.below = times * (once.center - once.interval.low).count();
+  sum.estimate.above = times * (once.interval.high - once.center).count();
   return sum;
 }
 
@@ -89,8 +89,7 @@ LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regi
       resources_(device, selection),
       threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))),
       times_(rows.all().size()) {
-  const NoiseModel noise = NoiseOf(rows);
-  for (const auto& [key, entry] : rows.all()) times_[entry.number] = BestTimeOf(entry, selection.threads, noise);
+  for (const auto& [key, entry] : rows.all()) times_[entry.number] = BestTimeOf(entry, selection.threads, rows.noise());
 }
 
 const BestTime* LatencyResolver::TimeOf(const WorkloadRows* rows) const {
@@ -209,7 +208,8 @@ ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double execut
                      : any_measured  ? LatencyStatus::kMeasured
                                      : LatencyStatus::kFree;
   if (!any_missing) sum.known.latency = sum.times.best;
-  if (sum.known.status == LatencyStatus::kMeasured) sum.known.interval = IntervalOf(sum.times.term);
+  if (sum.known.status == LatencyStatus::kMeasured)
+    sum.known.interval = IntervalAround(sum.times.best, SumOf(std::span(&sum.times.term, 1)));
   sum.fused = sum.times;
   const BoundsProblem problem = Problem(body, layers, Regions(body));
   if (problem.regions.empty()) return sum;
@@ -268,8 +268,8 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
     std::vector<Latency> occupancy = resources_.Nothing();
     if (resources_.of_cores()) occupancy[0] = node.latency;
     Term term = Exactly(node.latency);
-    term.estimate.below = (node.latency - node.interval.low).count();
-    term.estimate.above = (node.interval.high - node.latency).count();
+    term.estimate.below = std::max((node.latency - node.interval.low).count(), 0.0);
+    term.estimate.above = std::max((node.interval.high - node.latency).count(), 0.0);
     std::vector<LayerId> timed;
     for (LayerId layer : node.layers)
       if (graph.layer(layer).status != LayerStatus::kFree) timed.push_back(layer);

@@ -1,6 +1,6 @@
 // From rows to times: for each layer and each fusable region of a graph its best time, and how it is known.
 //
-//   conv_1   three candidates measured      ->  measured, the least point value
+//   conv_1   three candidates measured      ->  measured, the cross-fitted time of the best
 //   relu_1   never measured                 ->  estimated from its bytes and the measured copy curve
 //   conv_2   never measured                 ->  missing, weighted by its floor in the coverage
 //   {conv_1, relu_1}  never measured        ->  nothing: a bound does without it

@@ -15,15 +15,13 @@ std::vector<std::string> With(std::vector<std::string> tags, std::initializer_li
   return tags;
 }
 
-Interval Scaled(const Interval& interval, double factor) { return {interval.low * factor, interval.high * factor}; }
-
 // Of what decides: the layers of the longest path, or of the busiest resource each layer's share of its own time.
 Interval IntervalOfParallel(const BoundsProblem& problem, const CombinedBounds& combined) {
   std::vector<Term> terms;
   const auto resource = std::ranges::find(problem.resources, combined.parallel.decided_by);
   if (resource == problem.resources.end()) {
     for (std::size_t layer : combined.longest_path.layers) terms.push_back(problem.layers[layer].term);
-    return IntervalOfSum(terms);
+    return IntervalAround(combined.parallel.latency, SumOf(terms));
   }
   const auto k = static_cast<std::size_t>(resource - problem.resources.begin());
   for (const NodeTimes& layer : problem.layers) {
@@ -31,13 +29,13 @@ Interval IntervalOfParallel(const BoundsProblem& problem, const CombinedBounds& 
     term.weight = layer.best > Latency(0) ? std::min(layer.occupancy[k] / layer.best, 1.0) : 0;
     terms.push_back(term);
   }
-  return IntervalOfSum(terms);
+  return IntervalAround(combined.parallel.latency, SumOf(terms));
 }
 
 // Which regions and layers decide a relaxation is not known by name: it gets the relative interval of the
 // fused bound, which is made of the same times.
 Interval LikeFused(Latency latency, const Bound& fused) {
-  return fused.latency > Latency(0) ? Scaled(fused.interval, latency / fused.latency) : Interval{latency, latency};
+  return IntervalAround(latency, {fused.latency, fused.interval});
 }
 
 std::string RelaxedTag(const VariantInput& input, const CombinedBound& bound) {
@@ -56,8 +54,8 @@ const Bound& FusedSequentialOf(const std::vector<Bound>& bounds) {
 }
 
 std::optional<Bound> Sequential(const VariantInput& input, const std::vector<Bound>&) {
-  return Bound{
-      {}, input.combined.sequential.latency, IntervalOfSum(TermsOfSelection(input.problem, {})), input.assumptions};
+  const Latency latency = input.combined.sequential.latency;
+  return Bound{{}, latency, IntervalAround(latency, SumOf(TermsOfSelection(input.problem, {}))), input.assumptions};
 }
 
 std::optional<Bound> Parallel(const VariantInput& input, const std::vector<Bound>&) {
@@ -72,7 +70,7 @@ std::optional<Bound> FusedSequential(const VariantInput& input, const std::vecto
   const CombinedBound& fused = input.combined.fused_sequential;
   return Bound{{},
                fused.latency,
-               IntervalOfSum(TermsOfSelection(input.problem, input.combined.chosen)),
+               IntervalAround(fused.latency, SumOf(TermsOfSelection(input.problem, input.combined.chosen))),
                With(input.assumptions, {UnfusedTag(input), RelaxedTag(input, fused)})};
 }
 
@@ -114,7 +112,7 @@ std::optional<Bound> Heuristic(const VariantInput& input, const std::vector<Boun
   return Bound{
       {},
       sum,
-      IntervalOfSum(terms),
+      IntervalAround(sum, SumOf(terms)),
       With(input.assumptions, {input.regret->layers == measured ? "" : "best-candidate-where-no-library-chooses"})};
 }
 

@@ -65,7 +65,7 @@ Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& 
   for (const auto& [key, entry] : rows.all())
     for (const auto& [threads, timed] : entry.by_threads)
       for (const TimedRow& row : timed)
-        device.Observe(*entry.workload, entry.work, row.row->candidate.algorithm, row.point);
+        device.Observe(*entry.workload, entry.work, row.row->candidate.algorithm, row.best_seen);
   return device;
 }
 

@@ -25,8 +25,8 @@ std::optional<GapVerdict> VerdictOn(const Interval& measured, const Bracket& bra
 
 std::optional<GapVerdict> VerdictOn(const Bracket& bracket) {
   // Ascending.
-  const auto fastest = std::ranges::find_if(
-      bracket.upper, [](const UpperLimit& limit) { return limit.name != kDemonstratedName; });
+  const auto fastest =
+      std::ranges::find_if(bracket.upper, [](const UpperLimit& limit) { return limit.name != kDemonstratedName; });
   return fastest == bracket.upper.end() ? std::nullopt : VerdictOn(fastest->interval, bracket);
 }
 

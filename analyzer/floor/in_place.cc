@@ -43,9 +43,8 @@ std::optional<InPlaceUpdate> UpdateBy(const ModelGraph& graph, const Makers& mak
     // A scatter keeps its data but for as many elements as it is given.
     if (!is_concat && operand > 0) break;
     const double bits = BitsPerElement(movement->types.output);
-    const double given =
-        is_concat ? BytesOf(graph.value(*layer.inputs[input]))
-                  : all - static_cast<double>(ElementCount(movement->inputs[1])) * bits / 8;
+    const double given = is_concat ? BytesOf(graph.value(*layer.inputs[input]))
+                                   : all - static_cast<double>(ElementCount(movement->inputs[1])) * bits / 8;
     const double written = std::max(0.0, all - std::max(given, 0.0));
     if (written < (update ? update->written : all)) update = {operand, written};
   }

@@ -52,7 +52,7 @@ struct GapStep {
 
 // What the time at the top is.
 enum class MeasuredBy {
-  kEndToEnd,  // "end-to-end": the smallest repetition median of runs without a profiler
+  kEndToEnd,  // "end-to-end": the point value of runs without a profiler
   kProfiled,  // "profiled": the median inference under the profiler, since no other is known
   kLayers,    // "layers": the sum of the layers, and of what the device idled
 };

@@ -157,7 +157,7 @@ class Finder {
       const bool is_declared = operands != nullptr && k < operands->writes.size();
       Write(*output, is_declared ? operands->writes[k] : *graph_.value(*output).shape, node);
     }
-    AddOptions(resolved.rows, node);
+    AddOptions(resolved.rows, resolved.times.best, node);
     // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as
     // row-major.
     if (node.option_count == 0) {
@@ -180,7 +180,7 @@ class Finder {
     ReadOperands(operands, region.operands.size(), value_of, node);
     for (std::size_t k = 0; k < region.outputs.size() && k < operands.writes.size(); ++k)
       Write(region.outputs[k], operands.writes[k], node);
-    AddOptions(resolved.rows, node);
+    AddOptions(resolved.rows, resolved.times.best, node);
     if (node.option_count > 0 && !node.layers.empty()) {
       found_.nodes.push_back(std::move(node));
       return;
@@ -189,16 +189,21 @@ class Finder {
     found_.layouts.resize(node.first_layout);
   }
 
-  // Of the rows that read and write alike, the fastest is a option.
-  void AddOptions(const WorkloadRows* rows, DeclaredNode& node) {
+  // Of the rows that read and write alike, the fastest is a option. The cross-fitted time of the best of all of them,
+  // `best`, is its own; the others are as much slower as their rows say.
+  void AddOptions(const WorkloadRows* rows, Latency best, DeclaredNode& node) {
     if (rows == nullptr) return;
+    Latency least = Latency::max();
+    for (const TimedRow& row : rows->On(threads_))
+      if (row.time >= Latency(0)) least = std::min(least, row.time);
     // First by the texts, which are few: most rows share theirs with another one.
     fastest_.clear();
     for (const TimedRow& row : rows->On(threads_)) {
       if (!(row.time >= Latency(0))) continue;
       const auto same = std::ranges::find_if(
           fastest_, [&](const FastestRow& other) { return node.keeps_layout || other.layouts == row.layouts; });
-      const DeclaredOption option{&row.row->candidate, row.time, false};
+      const Latency cost = row.time > least && least > Latency(0) ? std::max(row.time * (best / least), best) : best;
+      const DeclaredOption option{&row.row->candidate, cost, false};
       if (same == fastest_.end()) {
         fastest_.push_back({option, row.layouts});
       } else if (IsFaster(option, same->option)) {

@@ -12,6 +12,7 @@
 
 #include "analyzer/layouts/layout_options.h"
 #include "analyzer/layouts/solver.h"
+#include "analyzer/rows/best_time.h"
 #include "analyzer/rows/measured_rows.h"
 #include "analyzer/types/disjoint_sets.h"
 
@@ -324,10 +325,10 @@ Result<ReorderTimes> TimesOf(const std::vector<KeyedWorkload>& reorders, Measure
     asked.environment = environment;
     INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(reorders, source, asked));
     for (std::size_t i = 0; i < reorders.size(); ++i) {
-      for (const TimedRow& row : rows.Find(reorders[i].key)->On(selection.threads)) {
-        result.times[i] = result.is_measured[i] ? std::min(result.times[i], row.time) : row.time;
-        result.is_measured[i] = true;
-      }
+      const std::optional<BestTime> time = BestTimeOf(*rows.Find(reorders[i].key), selection.threads, rows.noise());
+      if (!time) continue;
+      result.times[i] = result.is_measured[i] ? std::min(result.times[i], time->best) : time->best;
+      result.is_measured[i] = true;
     }
   }
   for (std::size_t i = 0; i < reorders.size(); ++i) {

@@ -60,23 +60,20 @@ std::optional<Latency> ValidatedRegret(std::span<const TimedRow> rows, const Mea
   return sum / static_cast<double>(choice.repetitions.size());
 }
 
-std::optional<ChosenTime> FindChoice(std::span<const TimedRow> rows, Latency best, const NoiseModel& noise) {
+std::optional<ChosenTime> FindChoice(std::span<const TimedRow> rows, const BestTime& best, const NoiseModel& noise) {
   const TimedRow* found = FindLeast(rows, [](const TimedRow& row) { return row.is_choice; });
   if (found == nullptr) return std::nullopt;
   const std::optional<Latency> regret = ValidatedRegret(rows, *found->row);
-  return ChosenTime{found->row, found->time, regret.value_or(found->time - best), regret.has_value(),
-                    noise.Of(found->row->repetitions)};
+  // The best one's time is of repetitions that did not name it; next to it another may look faster by luck.
+  const bool is_best = found->row == best.row;
+  ChosenTime choice{found->row, is_best ? best.best : std::max(found->time, best.best), Latency(0), regret.has_value(),
+                    is_best ? best.estimate : noise.Of(found->row->repetitions)};
+  choice.estimate.center = choice.time.count();
+  choice.regret = regret.value_or(choice.time - best.best);
+  return choice;
 }
 
 }  // namespace
-
-NoiseModel NoiseOf(const MeasuredRows& rows) {
-  std::vector<std::span<const double>> all;
-  for (const auto& [key, entry] : rows.all())
-    for (const auto& [threads, timed] : entry.by_threads)
-      for (const TimedRow& row : timed) all.push_back(row.logs);
-  return NoiseModel(all);
-}
 
 std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, std::int64_t threads, const NoiseModel& noise) {
   const std::span<const TimedRow> own = rows.On(threads);
@@ -84,19 +81,19 @@ std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, std::int64_t thread
   if (best == nullptr) return std::nullopt;
   BestTime time;
   time.row = best->row;
-  time.best = best->time;
   std::vector<const Measurement*> rivals;
   time.estimate = noise.OfBest(own, &rivals);
+  time.best = Latency(time.estimate.center);
   time.interval = IntervalOf({time.estimate, 1, 0});
   time.near_best.reserve(rivals.size() + 1);
   time.near_best.push_back(best->row);
   for (const Measurement* rival : rivals)
     if (rival != best->row) time.near_best.push_back(rival);
   time.core_time = time.best * static_cast<double>(threads);
-  time.choice = FindChoice(own, time.best, noise);
+  time.choice = FindChoice(own, time, noise);
   for (const auto& [count, timed] : rows.by_threads)
-    if (const TimedRow* least = FindBest(timed))
-      time.core_time = std::min(time.core_time, least->time * static_cast<double>(count));
+    if (count != threads && FindBest(timed) != nullptr)
+      time.core_time = std::min(time.core_time, Latency(noise.OfBest(timed).center) * static_cast<double>(count));
   return time;
 }
 

@@ -1,8 +1,8 @@
 // What the rows of one workload say about it: its best time, what the library would have chosen, and what that costs.
 //
 //   candidate        medians of three repetitions
-//   brgconv (choice) 10.4 10.2 10.6                best = gemm, 9.8
-//   gemm             10.0  9.8 10.1                heuristic = 10.2
+//   brgconv (choice) 10.4 10.2 10.6                best = gemm, 9.97
+//   gemm             10.0  9.8 10.1                heuristic = 10.4
 //   regret: without the first repetition gemm wins, and the first one says 10.4 - 10.0 = 0.4; likewise 0.4 and 0.5:
 //   0.43 in the mean
 //
@@ -23,7 +23,7 @@ namespace infimum {
 // Of the libraries' choices the fastest.
 struct ChosenTime {
   const Measurement* row = nullptr;
-  Latency time{0};
+  Latency time{0};  // the best time where it is the best, and not less where it is not
   Latency regret{0};
   bool is_validated = false;
   TimeEstimate estimate;
@@ -31,7 +31,7 @@ struct ChosenTime {
 
 struct BestTime {
   const Measurement* row = nullptr;
-  Latency best{0};        // its time, the least
+  Latency best{0};        // the cross-fitted time of the best, the estimate's center
   TimeEstimate estimate;  // of the true time of the best candidate
   Interval interval;      // of that estimate
   // That cannot be distinguished from the best one, which comes first.
@@ -40,9 +40,6 @@ struct BestTime {
   Latency core_time{0};
   std::optional<ChosenTime> choice;  // absent where no row is a library's choice
 };
-
-// What the repetitions of all rows say about the noise.
-NoiseModel NoiseOf(const MeasuredRows& rows);
 
 // nullopt where nothing was measured on so many threads. `noise` has seen all rows of the bracket. The rows live
 // longer.

@@ -157,10 +157,21 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     // An environment names its threads; a bound that is tied to one has no rows of another.
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
-    found_.emplace_back(std::move(found), selection.statistic);
+    found_.emplace_back(std::move(found));
     Sort(found_.back(), threads, selection);
   }
+  FindNoise();
   return {};
+}
+
+void MeasuredRows::FindNoise() {
+  std::vector<std::span<const double>> all;
+  for (const auto& [key, entry] : rows_)
+    for (const auto& [threads, timed] : entry.by_threads)
+      for (const TimedRow& row : timed) all.push_back(row.logs);
+  noise_ = NoiseModel(all);
+  for (auto& [key, entry] : rows_)
+    for (auto& [threads, timed] : entry.by_threads) noise_.SetTimes(timed);
 }
 
 void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Selection& selection) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyzer/rows/timed_rows.h"
+#include "analyzer/rows/uncertainty.h"
 #include "infimum/graph/fusable_regions.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/measurement/measurement_source.h"
@@ -116,6 +117,8 @@ class MeasuredRows {
   const std::map<EvidenceText, std::optional<ClockRange>>& evidence() const { return evidence_; }
   // What the source has for the selection's own threads, whatever became of it.
   std::span<const Measurement> asked() const { return found_.back().rows(); }
+  // What the repetitions of all rows say about the noise.
+  const NoiseModel& noise() const { return noise_; }
   // Whether a row is of the selected device, of a workload that was asked for and meets its contract.
   bool Counts(const Measurement& row, const Selection& selection) const;
 
@@ -126,12 +129,14 @@ class MeasuredRows {
   const WorkloadRows* AddOfGraph(const WorkloadKey& key, const Workload& workload, const Work& work);
   void Collect(const ModelGraph& graph, const RegionSet& regions);
   Status FetchRows(MeasurementSource& source, const Selection& selection);
+  void FindNoise();
   void Sort(const TimedRows& found, std::int64_t threads, const Selection& selection);
 
   std::map<WorkloadKey, WorkloadRows> rows_;
   std::unordered_map<const ModelGraph*, GraphRows> by_graph_;
   std::vector<TimedRows> found_;  // the source's answers, which all the rows point into
   LayoutTexts layouts_;           // of their candidates
+  NoiseModel noise_;
   std::set<EnvironmentKey> environments_;
   std::map<EvidenceText, std::optional<ClockRange>> evidence_;
 };

@@ -45,7 +45,7 @@ const DeclaredLayouts* LayoutTexts::Of(const Candidate& candidate) {
   return recent = &added;
 }
 
-TimedRows::TimedRows(std::vector<Measurement> rows, SampleStatistic statistic) : rows_(std::move(rows)) {
+TimedRows::TimedRows(std::vector<Measurement> rows) : rows_(std::move(rows)) {
   std::size_t count = 0;
   for (const Measurement& row : rows_) count += row.repetitions.size();
   logs_.reserve(count);  // spans lead into it
@@ -55,9 +55,8 @@ TimedRows::TimedRows(std::vector<Measurement> rows, SampleStatistic statistic) :
     TimedRow timed;
     timed.row = &row;
     timed.is_choice = row.candidate.library_choice;
-    timed.point = PointValue(row.repetitions);
-    const bool is_point = statistic == SampleStatistic::kMinimumOfMedians;
-    timed.time = is_point ? timed.point : Fold(row.repetitions, statistic);
+    timed.time = PointValue(row.repetitions);
+    timed.best_seen = BestSeen(row.repetitions);
     const std::size_t first = logs_.size();
     for (const Repetition& repetition : row.repetitions) logs_.push_back(LogOf(repetition));
     timed.logs = std::span(logs_).subspan(first);

@@ -1,7 +1,7 @@
 // Rows of a store with the numbers that bounds ask of them, found once and side by side: with many rows, following each
 // one's repetitions through memory costs more than all that is done with them.
 //
-//   medians 10.2, 10.0 and 11.9 us, by `median`  ->  point 10.0 us, time 10.2 us, logs {2.322, 2.303, 2.477}
+//   medians 10.2, 10.0 and 11.9 us  ->  time 10.7 us, logs {2.322, 2.303, 2.477}
 #pragma once
 
 #include <algorithm>
@@ -57,8 +57,8 @@ class LayoutTexts {
 
 struct TimedRow {
   const Measurement* row = nullptr;          // measured, so it has repetitions
-  Latency point{0};                          // PointValue
-  Latency time{0};                           // by the selection's statistic
+  Latency time{0};                           // PointValue; of rows in MeasuredRows less what NoiseModel draws back
+  Latency best_seen{0};                      // BestSeen: what rates are read off
   std::span<const double> logs;              // of its repetitions' medians
   bool is_choice = false;                    // the library's own heuristic picks it first
   const DeclaredLayouts* layouts = nullptr;  // of its candidate; of rows in MeasuredRows
@@ -69,7 +69,7 @@ inline double LogOf(const Repetition& repetition) { return std::log(std::max(rep
 class TimedRows {
  public:
   // Of all the rows, which it keeps, those that were measured.
-  TimedRows(std::vector<Measurement> rows, SampleStatistic statistic);
+  explicit TimedRows(std::vector<Measurement> rows);
   TimedRows(TimedRows&&) = default;
   TimedRows& operator=(TimedRows&&) = default;
 

@@ -52,7 +52,6 @@ WorkloadCandidates CandidatesOfWorkload(const WorkloadKey& key, const WorkloadRo
 Result<CandidatesOfModel> CandidatesOf(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
   const RegionSet regions(graph);
   INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, regions, source, selection));
-  const NoiseModel noise = NoiseOf(rows);
   CandidatesOfModel found;
   std::unordered_map<const WorkloadRows*, std::vector<const Measurement*>> by_workload;
   for (const Measurement& row : rows.asked()) {
@@ -63,7 +62,7 @@ Result<CandidatesOfModel> CandidatesOf(const ModelGraph& graph, MeasurementSourc
   }
   for (const auto& [key, entry] : rows.all())
     if (const auto own = by_workload.find(&entry); own != by_workload.end())
-      found.workloads.push_back(CandidatesOfWorkload(key, entry, own->second, selection, noise));
+      found.workloads.push_back(CandidatesOfWorkload(key, entry, own->second, selection, rows.noise()));
   return found;
 }
 

@@ -47,7 +47,7 @@ void SideSum::Add(const SideTime& time, double uses) {
     inner_ += latency;
     return;
   }
-  // A time that was the least of several may be below its interval, which is of the true one.
+  // Rounding may put a time beside an interval that is no more than the time itself.
   const double low = time.interval->low.count(), high = time.interval->high.count();
   const double inner = std::clamp(time.latency->count(), low, high);
   inner_ += uses * inner;

@@ -61,8 +61,8 @@ std::optional<RunSummary> SummaryOf(const RunProfile& run) {
   for (const RunRepetition& repetition : run.end_to_end)
     if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
   if (repetitions.empty()) return std::nullopt;
-  const Interval interval = PointInterval(repetitions);
-  return RunSummary{PointValue(repetitions).count(), interval.low.count(), interval.high.count()};
+  const Interval interval = BestSeenInterval(repetitions);
+  return RunSummary{BestSeen(repetitions).count(), interval.low.count(), interval.high.count()};
 }
 
 Status ParseRunDetails(std::string_view text, RunProfile& run) {

@@ -101,8 +101,8 @@ Status RowStage::AddRows(std::int64_t origin, std::span<const Measurement> rows)
     const std::string family = FamilyOf(workload.text()), flags = FormatList(row.flags);
     std::optional<double> best, low, high;
     if (row.outcome == Outcome::kMeasured && !row.repetitions.empty()) {
-      const Interval interval = PointInterval(row.repetitions);
-      best = PointValue(row.repetitions).count();
+      const Interval interval = BestSeenInterval(row.repetitions);
+      best = BestSeen(row.repetitions).count();
       low = interval.low.count();
       high = interval.high.count();
     }

@@ -16,7 +16,7 @@ static void to_json(Json& json, const LibraryChoice& choice) {
 
 static void to_json(Json& json, const Selection& selection) {
   json = {{"device", selection.device}, {"environment", selection.environment}, {"threads", selection.threads},
-          {"cache", selection.cache},   {"statistic", selection.statistic},     {"contract", selection.contract}};
+          {"cache", selection.cache},   {"statistic", kPointStatistic},         {"contract", selection.contract}};
 }
 
 static void to_json(Json& json, const SeveralHosts& hosts) {

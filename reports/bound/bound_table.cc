@@ -169,7 +169,7 @@ std::string SelectionText(const Selection& selection) {
   std::string contract = "the model's own types";
   if (selection.contract) contract = Name(*selection.contract);
   return fmt::format("{}, {} caches, {}, {}, {}", CountText(static_cast<std::size_t>(selection.threads), "thread"),
-                     Name(selection.cache), Name(selection.statistic), contract,
+                     Name(selection.cache), kPointStatistic, contract,
                      selection.environment ? selection.environment->text : "fullest, then newest libraries");
 }
 

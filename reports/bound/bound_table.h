@@ -26,7 +26,7 @@ std::string FloorName(ProgramClass program_class);
 std::vector<TableRow> BracketRows(const Bracket& bracket);
 TableRow BracketRow(std::string name, Latency latency, const std::optional<Interval>& interval, std::string note);
 
-// "1 thread, warm, min-of-medians, the model's own types, fullest, then newest libraries": printed with every bound.
+// "1 thread, warm, cross-fitted, the model's own types, fullest, then newest libraries": printed with every bound.
 std::string SelectionText(const Selection& selection);
 
 }  // namespace infimum

@@ -59,12 +59,10 @@ Answer HowFast(const ReportModel& report) {
   const Bound* bound = report.bracket.BestKnown();
   answer.is_known = bound != nullptr;
   if (bound != nullptr)
-    answer.text +=
-        bound->interval.high > bound->interval.low
-            ? fmt::format(
-                  " The bound is of the best repetition; typically it is {} (95 %). {} of the work was measured.",
-                  IntervalText(bound->interval), PercentText(report.bracket.coverage.measured))
-            : fmt::format(" {} of the work was measured.", PercentText(report.bracket.coverage.measured));
+    answer.text += bound->interval.high > bound->interval.low
+                       ? fmt::format(" The bound lies within {} (95 %). {} of the work was measured.",
+                                     IntervalText(bound->interval), PercentText(report.bracket.coverage.measured))
+                       : fmt::format(" {} of the work was measured.", PercentText(report.bracket.coverage.measured));
   if (bound == nullptr || report.bracket.coverage.missing > 0) answer.command = AnalyzeCommand(report);
   return answer;
 }

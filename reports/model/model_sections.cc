@@ -149,11 +149,10 @@ Section BoundsSection(const ReportModel& report) {
   }
   if (bracket.demonstrated)
     add("demonstrated", *bracket.demonstrated, std::nullopt,
-        "smallest repetition median" +
-            (bracket.composition ? "; " + CompositionText(*bracket.composition) : std::string()));
+        "shown: really run" + (bracket.composition ? "; " + CompositionText(*bracket.composition) : std::string()));
   if (report.run)
     add(report.run->profile.framework + " " + report.run->profile.framework_version, report.run->latency,
-        report.run->interval, "measured, smallest repetition median");
+        report.run->interval, "measured");
   return section;
 }
 

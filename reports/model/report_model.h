@@ -50,11 +50,11 @@ struct ReportEdge {
 struct ReportRun {
   RunProfile profile;
   std::vector<AlignedRow> rows;  // that have a time and are in no body; a layer of the graph is in one at most
-  Latency latency{0};            // T: the smallest repetition median
+  Latency latency{0};            // T: the point value
   Latency minimum{0};
   Latency median{0};  // of the repetitions' medians
   Latency p95{0};
-  std::optional<Interval> interval;  // of the typical repetition, 95 %; absent where no spread is known
+  std::optional<Interval> interval;  // 95 %; absent where no spread is known
   std::int64_t repetitions = 0;
   std::int64_t samples = 0;
 };
@@ -137,9 +137,8 @@ struct ReportModel {
 std::optional<GapVerdict> VerdictOf(const ReportModel& report);
 
 // What the run takes above the demonstrated run where that was faster, else above the best known bound, or above the
-// dense-read floor where that is the higher one; negative: the run is faster. `interval` is of typical repetitions:
-// from what is between the near ends of run's and bound's intervals to what is between the far ones, so that it is
-// wider than 95 %. `latency` is of the best repetitions, and may lie outside.
+// dense-read floor where that is the higher one; negative: the run is faster. `interval` holds it: from what is between
+// the near ends of run's and bound's intervals to what is between the far ones, so that it is wider than 95 %.
 struct PossibleGap {
   Latency latency{0};
   std::optional<Interval> interval;

@@ -117,7 +117,7 @@ std::string TilesHtml(const ReportModel& report) {
   if (report.run)
     AddTile("measured", "Measured", FormatLatency(report.run->latency),
             report.run->profile.framework + " " + report.run->profile.framework_version +
-                (report.run->interval ? ", typically " + IntervalText(*report.run->interval) : std::string()),
+                (report.run->interval ? ", 95 % in " + IntervalText(*report.run->interval) : std::string()),
             html);
   if (report.bracket.demonstrated)
     AddTile("demonstrated", "Demonstrated", FormatLatency(*report.bracket.demonstrated),
@@ -129,7 +129,7 @@ std::string TilesHtml(const ReportModel& report) {
             std::string(!is_whole             ? "of what is known"
                         : !IsMeasured(report) ? "measured and estimated"
                                               : "best measured kernels") +
-                (has_spread ? ", typically " + IntervalText(bound->interval) : std::string()),
+                (has_spread ? ", 95 % in " + IntervalText(bound->interval) : std::string()),
             html);
   }
   if (const std::optional<PossibleGap> gap = GapOf(report); gap && PromisesGains(report))

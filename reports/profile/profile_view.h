@@ -85,7 +85,7 @@ struct EngineOperatorRow {
 struct LayersView {
   std::string source;                        // the file
   std::string framework;                     // "onnxruntime 1.31.1"
-  std::optional<Latency> end_to_end;         // the smallest repetition median, where the run has unprofiled samples
+  std::optional<Latency> end_to_end;         // the point value, where the run has unprofiled samples
   Latency layers_time{0};                    // sum of the layers' medians
   std::string noisy;                         // why its end-to-end time is none
   double skipped_share = 0;                  // of the layers' time: of events that could not be read, about

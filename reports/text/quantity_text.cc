@@ -77,8 +77,6 @@ std::string LackingText(const Coverage& coverage) {
 std::string WithInterval(Latency latency, const std::optional<Interval>& interval) {
   const std::string text = FormatLatency(latency);
   if (!interval) return text;
-  if (latency < interval->low || latency > interval->high)
-    return fmt::format("{} by the best repetitions, typically {}", text, IntervalText(*interval));
   return fmt::format("{}, between {} and {}", text, FormatLatency(interval->low), FormatLatency(interval->high));
 }
 

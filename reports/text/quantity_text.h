@@ -30,8 +30,7 @@ std::string LackingText(const Coverage& coverage);
 
 // "7.15 ms to 8.67 ms"
 std::string IntervalText(const Interval& interval);
-// "5.79 ms, between 1.82 ms and 9.75 ms"; where the point value, of the best repetitions, lies outside the interval of
-// the typical ones, "22.1 ms by the best repetitions, typically 4.71 ms to 15.7 ms".
+// "5.79 ms, between 1.82 ms and 9.75 ms"
 std::string WithInterval(Latency latency, const std::optional<Interval>& interval);
 
 // What the libraries' own choices cost: "382 µs over 70 layers"; where it comes to nothing "nothing that could be told

@@ -1,5 +1,6 @@
-// Programs that do less than a floor counts, with the same results: each belongs to the class of programs that its floor
-// is of, or it does not. Every program counts the bytes that it reads and writes and the products that it computes.
+// Programs that do less than a floor counts, with the same results: each belongs to the class of programs that its
+// floor is of, or it does not. Every program counts the bytes that it reads and writes and the products that it
+// computes.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -53,7 +54,8 @@ void AddRow(float x, std::size_t row, Read read, Outcome& outcome) {
 Outcome Dense(const std::vector<float>& x, const std::vector<float>& w) {
   Outcome outcome{std::vector<float>(kColumns), kEnds, 0};
   for (std::size_t i = 0; i < kRows; ++i) {
-    AddRow(x[i], i, [&](std::size_t k) { return w[k]; }, outcome);
+    AddRow(
+        x[i], i, [&](std::size_t k) { return w[k]; }, outcome);
     outcome.bytes += 4.0 * kColumns;
   }
   return outcome;
@@ -63,7 +65,8 @@ Outcome SkippingZeros(const std::vector<float>& x, const std::vector<float>& w) 
   Outcome outcome{std::vector<float>(kColumns), kEnds, 0};
   for (std::size_t i = 0; i < kRows; ++i) {
     if (x[i] == 0) continue;
-    AddRow(x[i], i, [&](std::size_t k) { return w[k]; }, outcome);
+    AddRow(
+        x[i], i, [&](std::size_t k) { return w[k]; }, outcome);
     outcome.bytes += 4.0 * kColumns;
   }
   return outcome;
@@ -74,7 +77,8 @@ Outcome KeepingHalves(const std::vector<float>& x, const std::vector<float>& w) 
   for (float value : w) halves.push_back(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16));
   Outcome outcome{std::vector<float>(kColumns), kEnds, 0};
   for (std::size_t i = 0; i < kRows; ++i) {
-    AddRow(x[i], i, [&](std::size_t k) { return std::bit_cast<float>(std::uint32_t{halves[k]} << 16); }, outcome);
+    AddRow(
+        x[i], i, [&](std::size_t k) { return std::bit_cast<float>(std::uint32_t{halves[k]} << 16); }, outcome);
     outcome.bytes += 2.0 * kColumns;
   }
   return outcome;

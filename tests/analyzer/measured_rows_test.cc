@@ -23,8 +23,7 @@ TEST(MeasuredRows, AreWhatTheSourceHasOfEachLayerAndRegion) {
       testing::AddRandomRows(random, testing::WorkloadKeys(graph), threads, source);
       testing::AddRandomRows(random, testing::RegionKeys(graph), threads, source);
     }
-    Selection selection = testing::TestSelection(4);
-    if (seed % 2 == 1) selection.statistic = SampleStatistic::kMedian;
+    const Selection selection = testing::TestSelection(4);
     const RegionSet regions(graph);
     const Result<MeasuredRows> rows = MeasuredRows::Fetch(graph, regions, source, selection);
     ASSERT_TRUE(rows.ok());
@@ -49,8 +48,8 @@ TEST(MeasuredRows, AreWhatTheSourceHasOfEachLayerAndRegion) {
         ASSERT_EQ(timed.size(), found->size());
         for (std::size_t i = 0; i < timed.size(); ++i) {
           ASSERT_EQ(*timed[i].row, (*found)[i]);
-          ASSERT_EQ(timed[i].point, PointValue(timed[i].row->repetitions));
-          ASSERT_EQ(timed[i].time, Fold(timed[i].row->repetitions, selection.statistic));
+          ASSERT_EQ(timed[i].best_seen, BestSeen(timed[i].row->repetitions));
+          ASSERT_EQ(timed[i].time.count(), rows->noise().Of(timed[i].row->repetitions).center);
           ASSERT_EQ(timed[i].logs.size(), timed[i].row->repetitions.size());
           for (std::size_t k = 0; k < timed[i].logs.size(); ++k)
             ASSERT_EQ(timed[i].logs[k], std::log(timed[i].row->repetitions[k].median.count()));

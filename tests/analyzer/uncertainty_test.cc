@@ -38,9 +38,9 @@ TEST(Uncertainty, ManyRepetitionsOfOneCandidateGiveTheTextbooksInterval) {
   const TimeEstimate estimate = noise.Of(repetitions);
   EXPECT_NEAR(estimate.center, 100, 0.02);
   const Interval interval = IntervalOfSum(std::vector<Term>{{estimate, 1, 0}});
-  // Deviation 1.58 %, five repetitions; pooled over the same row the degrees of freedom are 8.
-  EXPECT_NEAR(interval.low.count(), 100 - 2.306 * 1.58 / std::sqrt(5.0), 0.05);
-  EXPECT_NEAR(interval.high.count(), 100 + 2.306 * 1.58 / std::sqrt(5.0), 0.05);
+  // Deviation 1.58 %, five repetitions; a row that is all that was pooled counts once.
+  EXPECT_NEAR(interval.low.count(), 100 - 2.776 * 1.58 / std::sqrt(5.0), 0.05);
+  EXPECT_NEAR(interval.high.count(), 100 + 2.776 * 1.58 / std::sqrt(5.0), 0.05);
 }
 
 TEST(Uncertainty, ASteadyRowAmongNoisyOnesIsNotTrustedBlindly) {
@@ -80,6 +80,18 @@ TEST(Uncertainty, ABusyNeighbourNowAndThenDoesNotWidenEverything) {
   for (const std::vector<Repetition>& row : rows) centers += noise.Of(row).center / 2000;
   EXPECT_GT(plain, 101);
   EXPECT_LT(std::abs(centers - 100), (plain - 100) / 2);
+}
+
+TEST(Uncertainty, OneOfManyRepetitionsThatIsFarOffSaysNothing) {
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> spread(0, 0.01);
+  std::vector<std::vector<Repetition>> rows = {Repetitions({130, 100, 100, 100, 100, 100, 100, 100, 100})};
+  for (int row = 0; row < 20; ++row) {
+    std::vector<double> medians;
+    for (int i = 0; i < 9; ++i) medians.push_back(100 * std::exp(spread(random)));
+    rows.push_back(Repetitions(medians));
+  }
+  EXPECT_NEAR(NoiseOf(rows).Of(rows.front()).center, 100, 0.1);
 }
 
 TEST(Uncertainty, OneRepetitionHasTheSpreadOfItsSamples) {
@@ -249,7 +261,7 @@ double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, 
         row.repetitions = Repetitions(medians);
         rows.push_back(std::move(row));
       }
-      all.emplace_back(std::move(rows), SampleStatistic::kMinimumOfMedians);
+      all.emplace_back(std::move(rows));
     }
     std::vector<std::span<const double>> spans;
     for (const TimedRows& rows : all)

@@ -50,7 +50,8 @@ TEST(WorkloadCandidates, TheBestOneIsTheOneThatTheBoundCounts) {
       const WorkloadCandidates* found = Find(*known, KeyOf(*graph.layers[i].workload));
       ASSERT_TRUE(found != nullptr && found->best);
       EXPECT_EQ(found->candidates[*found->best].row.candidate, *layer.candidate);
-      EXPECT_EQ(found->candidates[*found->best].latency, layer.latency);
+      // Its own time; that of the layer is of repetitions that did not name it.
+      EXPECT_LE(found->candidates[*found->best].latency->count(), layer.latency->count() * (1 + 1e-12));
       EXPECT_EQ(*found->best, 0u);
       ASSERT_EQ(found->choice.has_value(), layer.choice.has_value());
       if (layer.choice) {
@@ -63,7 +64,7 @@ TEST(WorkloadCandidates, TheBestOneIsTheOneThatTheBoundCounts) {
       const WorkloadCandidates* found = Find(*known, KeyOf(region.region->workload));
       ASSERT_TRUE(found != nullptr && found->best);
       EXPECT_EQ(found->candidates[*found->best].row.candidate, region.candidate);
-      EXPECT_EQ(found->candidates[*found->best].latency, region.latency);
+      EXPECT_LE(found->candidates[*found->best].latency->count(), region.latency.count() * (1 + 1e-12));
       ++regions;
     }
     const WorkloadCandidates* first = Find(*known, layers.front());

@@ -208,10 +208,10 @@ TEST(Bound, AReasonOfTheRulesGoesBeforeTheLayersOwn) {
 TEST(Bound, TheSelectionIsPrintedInWords) {
   Selection selection;
   EXPECT_EQ(SelectionText(selection),
-            "1 thread, warm caches, min-of-medians, the model's own types, fullest, then newest libraries");
+            "1 thread, warm caches, cross-fitted, the model's own types, fullest, then newest libraries");
   selection.threads = 4;
   selection.contract = NumericContract::kBf16;
-  EXPECT_EQ(SelectionText(selection), "4 threads, warm caches, min-of-medians, bf16, fullest, then newest libraries");
+  EXPECT_EQ(SelectionText(selection), "4 threads, warm caches, cross-fitted, bf16, fullest, then newest libraries");
 }
 
 }  // namespace

@@ -144,13 +144,14 @@ Measurement MeasuredRow(const WorkloadKey& workload, const std::string& algorith
 }
 
 void AddRandomRows(std::mt19937_64& random, std::span<const WorkloadKey> keys, std::int64_t threads,
-                   MemorySource& source) {
+                   MemorySource& source, Repetitions repetitions) {
   std::uniform_real_distribution<double> time(1, 1000);
   for (const WorkloadKey& key : keys) {
     const std::size_t candidates = 1 + random() % 3;
     for (std::size_t i = 0; i < candidates; ++i) {
       std::vector<Latency> medians;
       for (int repetition = 0; repetition < 3; ++repetition) medians.emplace_back(time(random));
+      if (repetitions == Repetitions::kAlike) medians.assign(3, medians.front());
       Measurement row = MeasuredRow(key, "candidate_" + std::to_string(i), std::move(medians));
       row.candidate.library_choice = i == 1;
       source.Add(std::move(row), TestEnvironment(threads));

@@ -38,9 +38,11 @@ DevicePeaks TestPeaks();
 // A measured row with one repetition of each of these medians.
 Measurement MeasuredRow(const WorkloadKey& workload, const std::string& algorithm, std::vector<Latency> medians);
 
-// One to three rows for each workload, drawn between 1 and 1000 us; the second is a library's choice.
+// One to three rows for each workload, drawn between 1 and 1000 us; the second is a library's choice. Three repetitions
+// each: drawn one by one, which is noise beyond all measure, or alike, so that each candidate has one given time.
+enum class Repetitions { kDrawn, kAlike };
 void AddRandomRows(std::mt19937_64& random, std::span<const WorkloadKey> keys, std::int64_t threads,
-                   MemorySource& source);
+                   MemorySource& source, Repetitions repetitions = Repetitions::kDrawn);
 
 Selection TestSelection(std::int64_t threads);
 

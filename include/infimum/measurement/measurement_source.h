@@ -15,8 +15,7 @@ namespace infimum {
 struct Selection {
   DeviceKey device;
   std::int64_t threads = 1;
-  CacheState cache = CacheState::kWarm;  // cold-weights: of workloads without constants warm rows (StateOfRows)
-  SampleStatistic statistic = SampleStatistic::kMinimumOfMedians;
+  CacheState cache = CacheState::kWarm;       // cold-weights: of workloads without constants warm rows (StateOfRows)
   std::optional<NumericContract> contract;    // absent: the model's own types
   std::optional<EnvironmentKey> environment;  // absent: of each library the newest set
 };

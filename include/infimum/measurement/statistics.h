@@ -2,11 +2,13 @@
 //
 // A *sample* is one timed batch, divided by its launches; a *repetition* is one process (CPU) or round
 // (GPU). A row keeps for each repetition count, minimum, median, 95th percentile and up to 64 samples.
-// The point value everywhere is the smallest median of three repetitions; where there are more, what the smallest of
-// three of them is in the mean, so that a row does not get faster by being repeated:
+// The point value of what was repeated is the mean of its repetitions' medians, on a logarithmic scale, as the noise
+// is: in the middle of its interval, and not lower for being repeated more often, or beside more rivals. The best seen
+// is for tables of rows alone: the smallest median of three repetitions; where there are more, what the smallest of
+// three of them is in the mean.
 //
-//   repetitions with medians 10.2, 10.0 and 11.9 us        ->  PointValue = 10.0 us
-//   medians 10, 11, 12 and 13 us: of the four triples 10 is the smallest three times, 11 once  ->  10.25 us
+//   repetitions with medians 10.2, 10.0 and 11.9 us        ->  PointValue = 10.7 us, BestSeen = 10.0 us
+//   medians 10, 11, 12 and 13 us: of the four triples 10 is the smallest three times, 11 once  ->  BestSeen 10.25 us
 #pragma once
 
 #include <cstdint>
@@ -49,18 +51,13 @@ Repetition Summarize(std::span<const Latency> samples);
 // `quantile` in [0, 1], `samples` not empty, any order.
 Latency Quantile(std::span<const Latency> samples, double quantile);
 
-enum class SampleStatistic {
-  kMinimumOfMedians,  // "min-of-medians", the point value, see above
-  kMinimum,           // "min"
-  kMedian,            // "median": of all repetitions' medians
-};
-std::string_view Name(SampleStatistic statistic);
+// What bounds, runs and replays are told by: of the best of several candidates the point value of the repetitions that
+// did not name it (analyzer/rows/uncertainty.h), of one alone PointValue.
+inline constexpr std::string_view kPointStatistic = "cross-fitted";
 
-// `repetitions` must not be empty.
-Latency Fold(std::span<const Repetition> repetitions, SampleStatistic statistic);
-inline Latency PointValue(std::span<const Repetition> repetitions) {
-  return Fold(repetitions, SampleStatistic::kMinimumOfMedians);
-}
+// Of both: `repetitions` must not be empty.
+Latency PointValue(std::span<const Repetition> repetitions);
+Latency BestSeen(std::span<const Repetition> repetitions);
 
 struct Interval {
   Latency low{0};
@@ -71,10 +68,10 @@ struct Interval {
 // samples, their range.
 Interval MedianInterval(std::span<const Latency> samples);
 
-// Where the point value would fall if the campaign were repeated: from the smallest repetition minimum
+// Where the best seen would fall if the campaign were repeated: from the smallest repetition minimum
 // to the second-smallest repetition median (the only one's p95 where there is one repetition; of more than three
 // repetitions what the smallest of three stays below 97.5 % of the time).
-Interval PointInterval(std::span<const Repetition> repetitions);
+Interval BestSeenInterval(std::span<const Repetition> repetitions);
 
 // Student's t distribution, for intervals of a mean over few repetitions: P(T <= t) for `degrees` > 0 degrees of
 // freedom, which need not be whole (Welch's are not); and the t with P(T <= t) = `probability`, strictly between 0

@@ -30,8 +30,8 @@ struct RatioInterval {
 std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference);
 
 // What the typical repetition takes, between these with 95 %: of the repetitions' medians (Student's t, on logarithms);
-// of a single one by the order statistics of its samples. The point value, the smallest median, may be below it.
-// Nothing where no spread is known, as above.
+// of a single one by the order statistics of its samples. Holds the point value. Nothing where no spread is known, as
+// above.
 std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions);
 
 // Compares `subject` with `reference`. `threshold` is a relative difference that matters, e.g. 0.05.

@@ -14,7 +14,7 @@ void AddFlag(std::vector<std::string>& flags, const std::string& flag) {
 
 std::optional<Latency> ActiveCandidate::point() const {
   if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) return std::nullopt;
-  return PointValue(row.repetitions);
+  return BestSeen(row.repetitions);
 }
 
 void ActiveCandidate::Take(const Trial& trial) {

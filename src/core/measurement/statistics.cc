@@ -97,18 +97,6 @@ Repetition Summarize(std::span<const Latency> samples) {
   return repetition;
 }
 
-std::string_view Name(SampleStatistic statistic) {
-  switch (statistic) {
-    case SampleStatistic::kMinimumOfMedians:
-      return "min-of-medians";
-    case SampleStatistic::kMinimum:
-      return "min";
-    case SampleStatistic::kMedian:
-      return "median";
-  }
-  return "";
-}
-
 namespace {
 
 std::vector<Latency> SortedMedians(std::span<const Repetition> repetitions) {
@@ -137,24 +125,25 @@ Latency SmallestOfThree(const std::vector<Latency>& sorted) {
 
 }  // namespace
 
-Latency Fold(std::span<const Repetition> repetitions, SampleStatistic statistic) {
+Latency PointValue(std::span<const Repetition> repetitions) {
   INFIMUM_CHECK(!repetitions.empty(), "a measured row has repetitions");
-  switch (statistic) {
-    case SampleStatistic::kMinimumOfMedians: {
-      // Nearly every row has no more: nothing need be sorted for them.
-      if (repetitions.size() > kPointRepetitions) return SmallestOfThree(SortedMedians(repetitions));
-      Latency least = repetitions.front().median;
-      for (const Repetition& repetition : repetitions) least = std::min(least, repetition.median);
-      return least;
-    }
-    case SampleStatistic::kMinimum:
-      return std::min_element(repetitions.begin(), repetitions.end(),
-                              [](const Repetition& a, const Repetition& b) { return a.minimum < b.minimum; })
-          ->minimum;
-    case SampleStatistic::kMedian:
-      break;
+  const Latency first = repetitions.front().median;
+  // Relative to the first, so that what is the same each time, or was timed once, keeps its digits.
+  double sum = 0;
+  for (const Repetition& repetition : repetitions) {
+    if (!(repetition.median > Latency(0))) return Latency(0);  // as a file may say
+    if (repetition.median != first) sum += std::log(repetition.median / first);
   }
-  return Quantile(SortedMedians(repetitions), 0.5);
+  return sum != 0 ? first * std::exp(sum / static_cast<double>(repetitions.size())) : first;
+}
+
+Latency BestSeen(std::span<const Repetition> repetitions) {
+  INFIMUM_CHECK(!repetitions.empty(), "a measured row has repetitions");
+  // Nearly every row has no more: nothing need be sorted for them.
+  if (repetitions.size() > kPointRepetitions) return SmallestOfThree(SortedMedians(repetitions));
+  Latency least = repetitions.front().median;
+  for (const Repetition& repetition : repetitions) least = std::min(least, repetition.median);
+  return least;
 }
 
 Interval MedianInterval(std::span<const Latency> samples) {
@@ -166,9 +155,10 @@ Interval MedianInterval(std::span<const Latency> samples) {
   return {sorted[first], sorted[sorted.size() - 1 - first]};
 }
 
-Interval PointInterval(std::span<const Repetition> repetitions) {
+Interval BestSeenInterval(std::span<const Repetition> repetitions) {
   INFIMUM_CHECK(!repetitions.empty(), "a measured row has repetitions");
-  Interval interval{Fold(repetitions, SampleStatistic::kMinimum), repetitions.front().p95};
+  Interval interval{repetitions.front().minimum, repetitions.front().p95};
+  for (const Repetition& repetition : repetitions) interval.low = std::min(interval.low, repetition.minimum);
   const std::vector<Latency> medians = SortedMedians(repetitions);
   if (medians.size() > kPointRepetitions) {
     // Three are all above a quantile q with the chance (1 - q)^3.

@@ -1,5 +1,6 @@
 #include "infimum/measurement/verdict.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -109,7 +110,10 @@ std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions)
   if (!HasPositiveMedians(repetitions)) return std::nullopt;
   const std::optional<LogInterval> interval = IntervalOf(repetitions);
   if (!interval) return std::nullopt;
-  return Interval{Latency(std::exp(interval->low)), Latency(std::exp(interval->high))};
+  // Rounding must not put the point outside, nor samples that were not kept.
+  const Latency point = PointValue(repetitions);
+  return Interval{std::min(Latency(std::exp(interval->low)), point),
+                  std::max(Latency(std::exp(interval->high)), point)};
 }
 
 Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold) {

@@ -57,7 +57,7 @@ struct ReplayResult {
   // Absent where the backend cannot tell.
   std::optional<double> resident_share;
 
-  // The smallest repetition median of the whole.
+  // The point value of the whole.
   Latency demonstrated() const;
   // Of the parts, warm or with cold weights; a part without constants that can be moved is warm in both.
   Latency sum_alone(CacheState cache) const;

@@ -5,7 +5,7 @@
 // Every model is analyzed until nothing is missing; with --confirm what decides its bound is measured again for that
 // long. Then the framework and the demonstrated run are measured in turn, `rounds` times: the clock of a machine
 // wanders over minutes, so each of them gets its chance at the fast ones. Of both the fastest run in the store counts,
-// by its smallest process median. With --folder the stores stay, and another run goes on with them (--rounds 0: as they
+// by the mean of its processes. With --folder the stores stay, and another run goes on with them (--rounds 0: as they
 // are).
 //
 //   F1           bound fused-sequential          T      the framework, one thread

@@ -42,7 +42,7 @@ Section MakeTable(const Plan& plan, std::vector<Measurement> rows) {
     }
     // Fastest first, then what could not be measured.
     const auto latency = [](const Measurement* row) {
-      return row->repetitions.empty() ? Latency::max() : PointValue(row->repetitions);
+      return row->repetitions.empty() ? Latency::max() : BestSeen(row->repetitions);
     };
     std::stable_sort(own.begin(), own.end(),
                      [&](const Measurement* a, const Measurement* b) { return latency(a) < latency(b); });
@@ -70,7 +70,7 @@ std::string MakeJson(const std::vector<Measurement>& rows) {
                     {"cache", Name(row.cache)},
                     {"outcome", Name(row.outcome)},
                     {"reason", row.reason},
-                    {"latency_us", measured ? nlohmann::json(PointValue(row.repetitions).count()) : nlohmann::json()},
+                    {"latency_us", measured ? nlohmann::json(BestSeen(row.repetitions).count()) : nlohmann::json()},
                     {"repetitions", row.repetitions.size()},
                     {"library_choice", row.candidate.library_choice},
                     {"flags", row.flags}});

@@ -82,6 +82,9 @@ std::vector<Decider> WorthConfirming(const Bracket& bracket, double width) {
     squares += decider.deviation.count() * decider.deviation.count();
     choices += decider.choice.count();
   }
+  // What no decider has alone its rounds have in common, and more rounds of all of them tell.
+  const double half = (bound->interval.high - bound->interval.low).count() / 2;
+  if (half - kNormal95 * std::sqrt(squares) - choices / 2 > wanted) return bracket.deciders;
   std::vector<Decider> worth;
   for (const Decider& decider : bracket.deciders) {
     if (kNormal95 * std::sqrt(std::max(squares, 0.0)) + choices / 2 <= wanted / 4) break;

@@ -115,7 +115,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   WarnOfNoise(run, end_to_end, talk);
   if (options.output != "-") {
     INFIMUM_RETURN_IF_ERROR(WriteOutput(
-        "-", fmt::format("{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layer{} profiled, {}){}\n",
+        "-", fmt::format("{} {}: {:.3f} ms (mean of {} process medians, {} thread{}, {} layer{} profiled, {}){}\n",
                          Printable(run.framework), Printable(run.framework_version), end_to_end.count() / 1000.0,
                          run.end_to_end.size(), framework.threads, framework.threads == 1 ? "" : "s", run.layers.size(),
                          run.layers.size() == 1 ? "" : "s", kept, ProfiledText(run, end_to_end))));

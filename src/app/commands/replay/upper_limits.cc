@@ -13,7 +13,7 @@ std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket)
   const std::vector<Repetition> repetitions = RepetitionsOf(run);
   if (!Keeps(run.contract, bracket.contract) || repetitions.empty()) return std::nullopt;
   return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions),
-                    TypicalInterval(repetitions).value_or(PointInterval(repetitions))};
+                    TypicalInterval(repetitions).value_or(BestSeenInterval(repetitions))};
 }
 
 Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& model_sha256, const Selection& selection,
