@@ -113,6 +113,7 @@ Floor Decide(const MemoryFloor& memory, const FlopsByType& flops, bool runs, con
   const bool any_work = std::any_of(flops.begin(), flops.end(), [](const auto& entry) { return entry.second > 0; });
   if (!device.memory_data_sheet() || (any_work && !device.arithmetic_data_sheet()))
     floor.assumptions.push_back("estimated");
+  if (device.coarse_memory()) floor.assumptions.push_back("coarse-tau");
   return floor;
 }
 
