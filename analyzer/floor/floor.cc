@@ -105,6 +105,7 @@ Floor Decide(ProgramClass program_class, const MemoryFloor& memory, const FlopsB
   const bool any_work = std::any_of(flops.begin(), flops.end(), [](const auto& entry) { return entry.second > 0; });
   if (!device.memory_data_sheet() || (any_work && !device.arithmetic_data_sheet()))
     floor.assumptions.push_back("estimated");
+  if (device.coarse_memory()) floor.assumptions.push_back("coarse-tau");
   return floor;
 }
 

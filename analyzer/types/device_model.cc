@@ -12,15 +12,14 @@ namespace {
 
 constexpr std::string_view kDataSheet = "data sheet";
 
-// A curve's point shows the rate of what is beyond `nearer` bytes only where those nearer bytes are a small
-// part of its working set; otherwise its rate is mostly a nearer cache's. The larger the factor, the truer
-// the rate, so the largest that some point of the level itself reaches is taken.
-constexpr std::array kBeyondFactors = {8.0, 4.0, 2.0, 1.0};
+// Neighbouring working sets of a whole curve are no farther apart.
+constexpr double kWholeStep = 1.5;
 
-struct RatePoint {
+struct MemoryPoint {
   PeakRate::Kind kind;
+  std::int64_t threads;
   double working_set;
-  double rate;  // of all the threads that a bound may use
+  double rate;  // of these threads
 };
 
 // What `threads` cores reach at best, from what `rate.threads` did: never more than in proportion. A rate
@@ -32,46 +31,40 @@ double RateOf(const PeakRate& rate, std::int64_t threads) {
 
 bool IsUsable(double rate) { return std::isfinite(rate) && rate > 0; }
 
-// Of working sets that this level holds (`reach` bytes with all nearer ones) and of all larger ones; nullopt
-// where no point is in the level.
-std::optional<double> BestRateBeyond(const std::vector<RatePoint>& points, PeakRate::Kind kind, double nearer,
-                                     double reach) {
-  for (double factor : kBeyondFactors) {
-    const double least = factor * nearer;
-    bool any_in_level = false;
-    double best = 0;
-    for (const RatePoint& point : points) {
-      if (point.kind != kind || point.working_set < least) continue;
-      if (nearer > 0 && point.working_set <= nearer) continue;
-      best = std::max(best, point.rate);
-      any_in_level |= point.working_set <= reach;
-    }
-    if (any_in_level) return best;
+// What `points` say of the least time that `threads` cores need: of as many cores, where they were tried. Otherwise
+// more cores need no longer, and of `threads` cores some group of fewer has its share of the bytes, in which it is no
+// faster than they alone.
+std::vector<TouchTime> TouchTimesOf(const std::vector<MemoryPoint>& points, std::int64_t threads,
+                                    std::optional<PeakRate::Kind> kind) {
+  const bool tried = std::ranges::find(points, threads, &MemoryPoint::threads) != points.end();
+  std::vector<TouchTime> times;
+  for (const MemoryPoint& point : points) {
+    if ((kind && point.kind != *kind) || !(point.working_set > 0) || (tried && point.threads != threads)) continue;
+    const double groups = std::max(1.0, static_cast<double>(threads) / static_cast<double>(point.threads));
+    times.push_back({point.working_set * groups, point.working_set / point.rate});
   }
-  return std::nullopt;
+  return times;
 }
 
-// The kinds that are not known move as fast as the fastest that is.
-std::optional<MoveCost> CostBeyond(const std::vector<RatePoint>& points, double nearer, double reach) {
-  const std::optional<double> read = BestRateBeyond(points, PeakRate::Kind::kRead, nearer, reach);
-  const std::optional<double> copy = BestRateBeyond(points, PeakRate::Kind::kCopy, nearer, reach);
-  const std::optional<double> write = BestRateBeyond(points, PeakRate::Kind::kWrite, nearer, reach);
-  const double best = std::max({read.value_or(0), copy.value_or(0), write.value_or(0)});
-  if (best <= 0) return std::nullopt;
-  return MoveCost{1 / read.value_or(best), 1 / copy.value_or(best), 1 / write.value_or(best)};
-}
-
-double SecondsBeyond(const MemoryLevel& level, double read, double written) {
-  const double beyond = read + written - level.nearer;
-  if (!(beyond > 0)) return 0;
-  // Which bytes stay in the nearer levels is the program's choice: the ones that cost most. The cost is
-  // linear between even mixture and the pure ones, so its minimum is at an end or at the middle.
-  const double least_written = std::max(0.0, beyond - read);
-  const double most_written = std::min(written, beyond);
-  double best = beyond * std::min(level.cost.At(least_written / beyond), level.cost.At(most_written / beyond));
-  if (least_written < beyond / 2 && beyond / 2 < most_written) best = std::min(best, beyond * level.cost.copy);
+// The rate by which bytes beyond `nearer` come at best. Of memory, which is behind all levels, the largest working set
+// has least from them; a level's own rate is no higher than the best of a set that it holds.
+double BestRateBeyond(const std::vector<MemoryPoint>& points, double nearer, double reach) {
+  double largest = 0;
+  for (const MemoryPoint& point : points) largest = std::max(largest, point.working_set);
+  double best = 0;
+  for (const MemoryPoint& point : points) {
+    const bool counts =
+        std::isfinite(reach) ? point.working_set <= reach : point.working_set == largest && point.working_set > nearer;
+    if (counts) best = std::max(best, point.rate);
+  }
   return best;
 }
+
+double SecondsBeyond(const MemoryLevel& level, double bytes) {
+  return std::max(0.0, bytes - level.nearer) * level.seconds_per_byte;
+}
+
+bool IsMeasured(const PeakRate& peak) { return !std::string_view(peak.source).starts_with(kDataSheet); }
 
 // Families whose compulsory bytes are surely moved by every run, so that a time shows a rate.
 bool ShowsBandwidth(const Workload& workload) {
@@ -101,9 +94,14 @@ bool IsDirect(std::string_view algorithm) {
   return !names("wino") && !names("fft") && !names("auto");
 }
 
-double MoveCost::At(double written_share) const {
-  if (written_share <= 0.5) return read + (copy - read) * (written_share / 0.5);
-  return copy + (write - copy) * ((written_share - 0.5) / 0.5);
+bool HasWholeMemoryCurve(const DevicePeaks& peaks, std::int64_t threads) {
+  std::vector<double> sets;
+  for (const PeakRate& peak : peaks.rates)
+    if (peak.kind == PeakRate::Kind::kRead && peak.threads == threads && IsMeasured(peak) && peak.working_set.value > 0)
+      sets.push_back(static_cast<double>(peak.working_set.value));
+  std::ranges::sort(sets);
+  return sets.size() > 1 && std::ranges::adjacent_find(
+                                sets, [](double low, double high) { return high > kWholeStep * low; }) == sets.end();
 }
 
 std::vector<CacheSize> CachesOf(const DeviceKey& device) {
@@ -131,7 +129,7 @@ std::vector<CacheSize> CachesOf(const DeviceKey& device) {
 Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks& peaks, std::int64_t threads,
                                       NumericContract contract) {
   DeviceModel model;
-  std::vector<RatePoint> points;
+  std::vector<MemoryPoint> points;
   double data_sheet_bandwidth = 0;
   std::map<double, double> copy_curve, other_curve;
   const bool knows_tf32 =
@@ -139,7 +137,7 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
   for (const PeakRate& peak : peaks.rates) {
     const double rate = RateOf(peak, threads);
     if (!IsUsable(rate) || peak.working_set.value < 0) continue;
-    const bool data_sheet = std::string_view(peak.source).substr(0, kDataSheet.size()) == kDataSheet;
+    const bool data_sheet = !IsMeasured(peak);
     if (peak.kind == PeakRate::Kind::kLaunch) {
       const Latency launch = std::chrono::duration<double>(1 / peak.per_second);
       model.launch_ = model.launch_.count() > 0 ? std::min(model.launch_, launch) : launch;
@@ -163,7 +161,7 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
       continue;
     }
     const double working_set = static_cast<double>(peak.working_set.value);
-    points.push_back({peak.kind, working_set, rate});
+    points.push_back({peak.kind, std::max<std::int64_t>(peak.threads, 1), working_set, peak.per_second});
     // The curve that estimates is of just the threads asked for where there is one: it is no bound.
     if (working_set <= 0 || peak.threads > threads) continue;
     double& at = (peak.kind == PeakRate::Kind::kCopy ? copy_curve : other_curve)[working_set];
@@ -177,34 +175,37 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
                  ": no peak rates are known, neither measured nor from a data sheet; run `infimum "
                  "analyze` on it with the same --threads, which measures them"};
 
-  const auto add_level = [&](std::string name, double nearer, double reach, bool is_memory) {
-    MoveCost cost = CostBeyond(points, nearer, reach).value_or(MoveCost{});
-    if (is_memory && data_sheet_bandwidth > 0) {
-      double best = 1 / data_sheet_bandwidth;
-      if (cost.copy > 0) best = std::min({best, cost.read, cost.copy, cost.write});
-      cost = {best, best, best};
-    }
+  // Curves say more than a data sheet of a processor, whose bandwidth counts for every byte beyond nominal caches.
+  if (!device.text.starts_with("gpu") && !points.empty()) {
+    const auto curve = [&](std::optional<PeakRate::Kind> kind) {
+      return TouchCurve(TouchTimesOf(points, threads, kind));
+    };
+    model.curves_ = Touched{curve(PeakRate::Kind::kRead), curve(PeakRate::Kind::kWrite), curve(PeakRate::Kind::kCopy),
+                            curve(std::nullopt)};
+    model.coarse_memory_ = !HasWholeMemoryCurve(peaks, threads);
+    model.memory_data_sheet_ = false;
+    return model;
+  }
+
+  const auto add_level = [&](std::string name, double nearer, double reach, double known) {
+    const double rate = std::max(known, BestRateBeyond(points, nearer, reach));
     // A level of which nothing is known is left out: its bytes count as if they were nearer.
-    if (cost.copy > 0) model.levels_.push_back({std::move(name), nearer, cost});
+    if (rate > 0) model.levels_.push_back({std::move(name), nearer, 1 / rate});
   };
   const std::vector<CacheSize> caches = CachesOf(device);
-  double nearer = 0;
+  double sum = 0;
+  for (const CacheSize& cache : caches) sum += cache.bytes;
+  // What the device's key does not name is nearer than what it does: registers, memory of a multiprocessor's own.
+  double nearer = std::max(0.0, static_cast<double>(peaks.nearer_than_memory.value) - sum);
   for (const CacheSize& cache : caches) {
-    // L1 and L2 belong to a core; the nearest levels of all cores that a bound uses count together.
-    const bool of_one_core = cache.name == "l1" || cache.name == "l2";
-    const double capacity = cache.bytes * (of_one_core ? static_cast<double>(std::max<std::int64_t>(threads, 1)) : 1.0);
-    add_level(cache.name, nearer, nearer + capacity, false);
-    nearer += capacity;
+    add_level(cache.name, nearer, nearer + cache.bytes, 0);
+    nearer += cache.bytes;
   }
-  nearer = std::max(nearer, static_cast<double>(peaks.nearer_than_memory.value));
-  add_level("memory", nearer, std::numeric_limits<double>::infinity(), true);
-  if (model.levels_.empty()) add_level("memory", 0, std::numeric_limits<double>::infinity(), true);
+  add_level("memory", nearer, std::numeric_limits<double>::infinity(), data_sheet_bandwidth);
   // A level that only farther bytes were seen to cross faster is at least as fast as they were.
-  for (std::size_t i = model.levels_.size(); i-- > 1;) {
-    MoveCost& cost = model.levels_[i - 1].cost;
-    const MoveCost& farther = model.levels_[i].cost;
-    cost = {std::min(cost.read, farther.read), std::min(cost.copy, farther.copy), std::min(cost.write, farther.write)};
-  }
+  for (std::size_t i = model.levels_.size(); i-- > 1;)
+    model.levels_[i - 1].seconds_per_byte =
+        std::min(model.levels_[i - 1].seconds_per_byte, model.levels_[i].seconds_per_byte);
   return model;
 }
 
@@ -221,18 +222,29 @@ void DeviceModel::Observe(const Workload& workload, const Work& work, std::strin
   if (!ShowsBandwidth(workload)) return;
   const double read = static_cast<double>(work.read().value);
   const double written = static_cast<double>(work.written.value);
+  if (curves_) {
+    // Whoever touched all of it touched each part of it, too.
+    curves_->read.Observe({read, seconds});
+    curves_->written.Observe({written, seconds});
+    curves_->copied.Observe({2 * std::min(read, written), seconds});
+    curves_->any.Observe({read + written, seconds});
+  }
   for (MemoryLevel& level : levels_) {
-    const double least = SecondsBeyond(level, read, written);
-    if (least <= seconds) continue;
-    const double faster = seconds / least;
-    level.cost = {level.cost.read * faster, level.cost.copy * faster, level.cost.write * faster};
+    const double least = SecondsBeyond(level, read + written);
+    if (least > seconds) level.seconds_per_byte *= seconds / least;
   }
 }
 
 MemoryFloor DeviceModel::Memory(double read, double written) const {
+  if (curves_) {
+    const double seconds =
+        std::max({curves_->read.SecondsFor(read), curves_->written.SecondsFor(written),
+                  curves_->copied.SecondsFor(2 * std::min(read, written)), curves_->any.SecondsFor(read + written)});
+    return {std::chrono::duration<double>(seconds), "memory"};
+  }
   MemoryFloor floor;
   for (const MemoryLevel& level : levels_) {
-    const Latency latency = std::chrono::duration<double>(SecondsBeyond(level, read, written));
+    const Latency latency = std::chrono::duration<double>(SecondsBeyond(level, read + written));
     if (latency < floor.latency || (latency == floor.latency && !floor.level.empty())) continue;
     floor = {latency, level.name};
   }

@@ -1,18 +1,19 @@
-// What a device can do at best, as far as is known: how fast each level of its memory moves bytes and how
-// fast its arithmetic runs. The floor (floor.h) divides by these rates, so each of them must be at least
-// as high as anything the device can really reach: the larger of the data sheet and the best rate that was
-// ever seen, in the peak measurements and in every measured row (Observe).
+// What a device can do at best, as far as is known: how long it takes to touch so many bytes and how fast its
+// arithmetic runs. The floor (floor.h) divides by these rates, so each of them must be at least as high as
+// anything the device can really reach: the best that was ever seen, in the peak measurements and in every measured
+// row (Observe), and of what only a data sheet knows the larger of the two.
 //
-// A level is named by what is nearer to the core: data beyond 544 KiB of L1 and L2 comes from L3 or
-// further, and moves at best at the rate of working sets well beyond 544 KiB.
+// A processor whose memory was measured has curves (touch_curve.h) of reading, writing and copying:
 //
-//   key ".../l1=32K/l2=512K/l3=32M/...", copy curve 16 KiB: 200 GB/s, 256 MiB: 18 GB/s, read 256 MiB: 24 GB/s
-//   MemoryFloor(read 256 MiB, written 0)        ->  (256 MiB - 32.5 MiB) / 24 GB/s = 9.8 ms, "memory"
-//   MemoryFloor(read 128 MiB, written 128 MiB)  ->  between copy's and read's rate: 13.1 ms at most
+//   read 32 MiB: 1.1 ms, 256 MiB: 14 ms; copy 32 MiB: 1.5 ms, 64 MiB: 4 ms
+//   Memory(read 256 MiB, written 0)        ->  14 ms
+//   Memory(read 32 MiB, written 32 MiB)    ->  4 ms, as a copy of that size
 //
-// Reads and writes share a level but not at one rate, so a mixture's rate is interpolated, in time per
-// byte, between pure reads, an even mixture (copy) and pure writes. With a data sheet there is one rate,
-// the larger of it and all that was seen, for every mixture.
+// Other devices have levels, each of which holds so many bytes; what the nearer ones cannot hold comes from this one
+// or from farther:
+//
+//   data sheet: 126 MiB of caches and registers, 7.7 TB/s
+//   Memory(read 1 GiB, written 0)          ->  (1 GiB - 126 MiB) / 7.7 TB/s = 122 us
 #pragma once
 
 #include <array>
@@ -20,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/types/touch_curve.h"
 #include "infimum/base/units.h"
 #include "infimum/layer/workload.h"
 #include "infimum/measurement/contract.h"
@@ -27,20 +29,11 @@
 
 namespace infimum {
 
-// Seconds for each byte that a memory level moves at best, by the mixture.
-struct MoveCost {
-  double read = 0;
-  double copy = 0;  // half of the bytes read, half written
-  double write = 0;
-
-  // `written_share` in [0, 1].
-  double At(double written_share) const;
-};
-
+// Of a device without curves.
 struct MemoryLevel {
-  std::string name;   // "l1", "l2", "l3", "memory": the nearest place where the bytes can be
-  double nearer = 0;  // bytes that all nearer levels together can hold
-  MoveCost cost;
+  std::string name;             // "l2", "memory": the nearest place where the bytes can be
+  double nearer = 0;            // bytes that all nearer levels together can hold
+  double seconds_per_byte = 0;  // at best, of reads and writes alike
 };
 
 struct MemoryFloor {
@@ -59,8 +52,7 @@ class DeviceModel {
   // Raises the rates that this measured time shows to be possible.
   void Observe(const Workload& workload, const Work& work, std::string_view algorithm, Latency latency);
 
-  // Least time to read and write so many bytes when everything before has filled the nearer levels
-  // with whatever of them pays most.
+  // Least time to read and write so many distinct bytes, inference after inference.
   MemoryFloor Memory(double read, double written) const;
 
   // The best rate of arithmetic in a type. Where the type has none, the best of those that are no wider: units are at
@@ -75,9 +67,11 @@ class DeviceModel {
   // in logarithms; nullopt without a measured memory rate.
   std::optional<Latency> CopyTime(double bytes) const;
 
+  // Whether the curves are of so few working sets that between two of them little is known.
+  bool coarse_memory() const { return coarse_memory_; }
+
   bool memory_data_sheet() const { return memory_data_sheet_; }
   bool arithmetic_data_sheet() const { return arithmetic_data_sheet_; }
-  const std::vector<MemoryLevel>& levels() const { return levels_; }
 
  private:
   struct CurvePoint {
@@ -85,10 +79,17 @@ class DeviceModel {
     double rate;
   };
 
-  std::vector<MemoryLevel> levels_;      // nearest first, the first with nearer = 0
+  // What is touched by reading, by writing, by as many of each, and by whatever mixture.
+  struct Touched {
+    TouchCurve read, written, copied, any;
+  };
+
+  std::optional<Touched> curves_;
+  std::vector<MemoryLevel> levels_;      // nearest first; empty where there are curves
   std::vector<CurvePoint> copy_curve_;   // ascending working sets, one point each
   std::array<double, 32> arithmetic_{};  // by DataType; 0 where unknown
   Latency launch_{0};
+  bool coarse_memory_ = false;
   bool memory_data_sheet_ = false;
   bool arithmetic_data_sheet_ = false;
 };
@@ -96,6 +97,10 @@ class DeviceModel {
 // Whether an algorithm does a matmul or convolution by the textbook's sum: Winograd and FFT do with fewer
 // multiplications.
 bool IsDirect(std::string_view algorithm);
+
+// Whether `peaks` have the processor's whole memory curve with so many threads, not just the few working sets of a
+// first look.
+bool HasWholeMemoryCurve(const DevicePeaks& peaks, std::int64_t threads);
 
 struct CacheSize {
   std::string name;  // "l1"

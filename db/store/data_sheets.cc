@@ -138,11 +138,15 @@ DevicePeaks PeaksOf(const Line& line) {
     peaks.rates.push_back(std::move(rate));
   }
   // Levels nearer than memory. A program may keep weights in registers from one inference to the next, so that they
-  // count: 64 Ki of 32 bits for each multiprocessor, 128 Ki on compute capability 3.7 (CUDA C++ Programming Guide).
+  // count: 64 Ki of 32 bits for each multiprocessor, 128 Ki on compute capability 3.7 (CUDA C++ Programming Guide). So
+  // does tensor memory, which compute capabilities 10 and 11 alone have: 128 lanes x 512 columns of 32 bits for each
+  // multiprocessor (PTX ISA 8.6, "Tensor Memory" of tcgen05).
   const double multiprocessors = static_cast<double>(cores);
-  const double registers = cpu ? 0.0 : line.text("compute_capability") == "3.7" ? 512 : 256;
+  const std::string capability = line.text("compute_capability");
+  const double registers = cpu ? 0.0 : capability == "3.7" ? 512 : 256;
+  const double tensor_memory = capability.starts_with("10.") || capability.starts_with("11.") ? 256 : 0;
   const double kib = 1024 * (line.number("l2_mib").value_or(0) + line.number("l3_mib").value_or(0)) +
-                     multiprocessors * (line.number("l1_kib_per_sm").value_or(0) + registers);
+                     multiprocessors * (line.number("l1_kib_per_sm").value_or(0) + registers + tensor_memory);
   peaks.nearer_than_memory = Bytes{static_cast<std::int64_t>(kib * 1024)};
   return peaks;
 }

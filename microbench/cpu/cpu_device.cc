@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "infimum/base/text.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
@@ -14,6 +16,17 @@ namespace infimum::cpu {
 namespace {
 
 constexpr std::int64_t kMostCores = 1 << 20;
+
+constexpr int kMostCaches = 16;
+constexpr std::int64_t kMostCacheBytes = std::int64_t{1} << 40;
+
+// Without space around it; empty where there is no such file.
+std::string FirstLine(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return std::string(TrimSpace(line));
+}
 
 // "32K", "1280K", "32M": the largest unit that divides.
 std::string SizeText(std::int64_t bytes) {
@@ -61,6 +74,29 @@ Result<Device> DescribeCpu() {
     device.memory = Bytes{static_cast<std::int64_t>(memory.totalram) * static_cast<std::int64_t>(memory.mem_unit)};
   }
   return device;
+}
+
+std::int64_t LastLevelCaches(std::span<const int> cores, const std::string& root) {
+  std::map<std::pair<std::int64_t, std::string>, std::int64_t> sizes;  // by level and the cores that share it
+  for (const int core : cores) {
+    const std::string folder = root + "/cpu" + std::to_string(core) + "/cache/index";
+    for (int index = 0; index < kMostCaches; ++index) {
+      const std::string cache = folder + std::to_string(index);
+      const std::optional<std::int64_t> level = ParseInteger(FirstLine(cache + "/level"));
+      std::string size = FirstLine(cache + "/size");
+      if (!level || size.empty() || FirstLine(cache + "/type") == "Instruction") continue;
+      const std::int64_t unit = size.back() == 'K' ? 1 << 10 : size.back() == 'M' ? 1 << 20 : 1;
+      if (unit > 1) size.pop_back();
+      const std::optional<std::int64_t> number = ParseInteger(size);
+      if (number && *number > 0 && *number <= kMostCacheBytes / unit)
+        sizes[{*level, FirstLine(cache + "/shared_cpu_list")}] = *number * unit;
+    }
+  }
+  if (sizes.empty()) return std::max({Features().l1, Features().l2, Features().l3});
+  std::int64_t all = 0;
+  for (const auto& [place, bytes] : sizes)
+    if (place.first == sizes.rbegin()->first.first) all += bytes;
+  return all;
 }
 
 std::optional<double> FrequencyMhz(const std::string& root) {

@@ -3,7 +3,9 @@
 //   cpu/AuthenticAMD/family=25/model=1/stepping=1/instructions=avx2,fma,f16c/l1=32K/l2=512K/l3=32M/cores=2
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "infimum/base/result.h"
@@ -19,6 +21,11 @@ Result<Device> DescribeCpu();
 // on the day and is made up in some containers. `root` stands for /sys/devices/system/cpu, in tests; without it, what
 // the C library counts.
 std::int64_t PresentCores(const std::string& root);
+
+// All caches of the last level that these cores use, each counted once however many of them share it: of two complexes
+// with a cache each, both. Where the system does not list them, what the processor says of one. `root` stands for
+// /sys/devices/system/cpu, in tests.
+std::int64_t LastLevelCaches(std::span<const int> cores, const std::string& root = "/sys/devices/system/cpu");
 
 // What the core that this thread runs on is clocked at now, as the system's frequency driver says; nullopt where there
 // is none (most virtual machines). `root` stands for /sys/devices/system/cpu, in tests.

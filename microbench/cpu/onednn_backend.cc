@@ -86,7 +86,7 @@ Result<std::unique_ptr<PreparedReplay>> OneDnnBackend::PrepareReplay(const Repla
   return cpu::PrepareReplay(schedule, folder, options_.seed);
 }
 
-std::vector<std::string> OneDnnBackend::PeakProbes() { return cpu::PeakProbes(); }
+std::vector<std::string> OneDnnBackend::PeakProbes(PeakDetail detail) { return cpu::PeakProbes(detail); }
 
 Result<std::vector<PeakRate>> OneDnnBackend::MeasurePeaks(std::string_view probe) {
   return cpu::MeasurePeaks(probe, options_.threads);

@@ -24,7 +24,7 @@ class OneDnnBackend : public Backend {
                                                NumericContract contract) override;
   Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule,
                                                         const TensorFolder* folder) override;
-  std::vector<std::string> PeakProbes() override;
+  std::vector<std::string> PeakProbes(PeakDetail detail) override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   Result<std::optional<double>> ResidentShare(Bytes working_set) override;
   std::optional<double> FrequencyMhz() override;

@@ -9,6 +9,7 @@
 
 #include "infimum/base/clock.h"
 #include "infimum/base/text.h"
+#include "microbench/cpu/memory_peaks.h"
 #include "microbench/cpu/offers.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/matrix_peaks.h"
@@ -22,9 +23,8 @@ namespace {
 // How long each way to a rate is tried: the first answer waits for all of them, and what layers show later
 // raises a peak that was caught too low.
 constexpr double kArithmeticSeconds = 0.05;
-constexpr double kCacheSeconds = 0.006;
-constexpr double kMemorySeconds = 0.04;
 constexpr std::string_view kMemoryProbe = "memory";
+constexpr std::string_view kFirstMemoryProbe = "memory at first";
 
 double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -170,56 +170,10 @@ std::vector<PeakRate> ArithmeticRates(const std::vector<DataType>& types, std::i
   return rates;
 }
 
-Result<std::vector<PeakRate>> Bandwidth(std::int64_t threads) {
-  // Four times all caches together, so that a point of the curve is mostly memory's own rate, but no more than
-  // a gigabyte: with larger caches the curve ends inside them, and its last point bounds memory from above.
-  std::int64_t largest = 64 << 20;
-  const std::int64_t caches = Features().l1 + Features().l2 + Features().l3;
-  while (largest < 4 * caches && largest < (std::int64_t{1} << 30)) largest *= 2;
-  INFIMUM_ASSIGN_OR_RETURN(const AlignedBuffer memory, AlignedBuffer::Make(static_cast<std::size_t>(largest)));
-  std::vector<PeakRate> rates;
-  const VectorKernels& kernels = Kernels();
-  char* const base = static_cast<char*>(memory.data());
-  for (std::int64_t set = 16 << 10; set <= static_cast<std::int64_t>(memory.size()); set *= 2) {
-    // The working set is that of all threads together; each has its own part.
-    const std::int64_t part = set / threads / 4096 * 4096;
-    if (part == 0) continue;
-    const double least = set > Features().l3 ? kMemorySeconds : kCacheSeconds;
-    const auto best_of = [&](const std::vector<std::function<void(char*)>>& ways, double counted) {
-      double best = 0;
-      for (const auto& way : ways) {
-        best = std::max(best, BestRate(threads, least, [&](std::int64_t rounds, int thread) {
-                          for (std::int64_t i = 0; i < rounds; ++i) way(base + thread * part);
-                          return static_cast<double>(rounds) * counted;
-                        }));
-      }
-      return best;
-    };
-    double sink = 0;
-    const auto bytes = static_cast<double>(part);
-    const auto add = [&](PeakRate::Kind kind, double rate) {
-      rates.push_back({kind, Bytes{set}, DataType::kNone, threads, rate, "measured"});
-    };
-    add(PeakRate::Kind::kRead, best_of({[&](char* at) { sink += kernels.read(at, part); },
-                                        [&](char* at) { sink += kernels.read_prefetched(at, part); }},
-                                       bytes));
-    add(PeakRate::Kind::kWrite,
-        best_of({[&](char* at) { kernels.write(at, part); }, [&](char* at) { kernels.write_streaming(at, part); }},
-                bytes));
-    // Half of the working set to the other half.
-    const std::int64_t half = part / 2 / 4096 * 4096;
-    if (half == 0) continue;
-    add(PeakRate::Kind::kCopy, best_of({[&](char* at) { kernels.copy(at, at + half, half); },
-                                        [&](char* at) { kernels.copy_streaming(at, at + half, half); }},
-                                       static_cast<double>(2 * half)));
-  }
-  return rates;
-}
-
 }  // namespace
 
-std::vector<std::string> PeakProbes() {
-  std::vector<std::string> names = {std::string(kMemoryProbe)};
+std::vector<std::string> PeakProbes(PeakDetail detail) {
+  std::vector<std::string> names = {std::string(detail == PeakDetail::kWhole ? kMemoryProbe : kFirstMemoryProbe)};
   for (const Arithmetic& way : ArithmeticOf(Features())) names.push_back(way.name);
   for (const LibraryProduct& product : ProductsOf(Features())) names.push_back(product.name);
   return names;
@@ -227,7 +181,8 @@ std::vector<std::string> PeakProbes() {
 
 Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe, std::int64_t threads) {
   threads = std::max<std::int64_t>(1, threads);
-  if (probe == kMemoryProbe) return Bandwidth(threads);
+  if (probe == kMemoryProbe) return MeasureMemory(PeakDetail::kWhole, threads);
+  if (probe == kFirstMemoryProbe) return MeasureMemory(PeakDetail::kFirst, threads);
   for (const Arithmetic& way : ArithmeticOf(Features())) {
     if (way.name != probe) continue;
     return ArithmeticRates(way.types, threads, BestRate(threads, kArithmeticSeconds, [&](std::int64_t rounds, int) {

@@ -142,7 +142,7 @@ Result<std::unique_ptr<PreparedRun>> FakeBackend::Prepare(const Workload& worklo
       FakeConstants(workload), faults_.Has(FakeFault::kWrong, text, candidate)));
 }
 
-std::vector<std::string> FakeBackend::PeakProbes() { return {"memory", "arithmetic"}; }
+std::vector<std::string> FakeBackend::PeakProbes(PeakDetail) { return {"memory", "arithmetic"}; }
 
 Result<std::vector<PeakRate>> FakeBackend::MeasurePeaks(std::string_view probe) {
   faults_.Strike(FakeFault::kCrashPeaks, probe);

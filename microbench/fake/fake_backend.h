@@ -31,7 +31,7 @@ class FakeBackend : public Backend {
                                             CandidateTier tier) override;
   Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                NumericContract contract) override;
-  std::vector<std::string> PeakProbes() override;
+  std::vector<std::string> PeakProbes(PeakDetail) override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   std::optional<double> FrequencyMhz() override { return frequency_; }
   const Clock& clock() const override { return clock_; }

@@ -131,7 +131,7 @@ Device FakeDevice(std::uint64_t machine) {
 
 std::vector<PeakRate> FakePeaks(std::int64_t threads) {
   std::vector<PeakRate> peaks;
-  for (const std::int64_t working_set : {16 << 10, 128 << 10, 512 << 10, 64 << 20}) {
+  for (std::int64_t working_set = 16 << 10; working_set <= 64 << 20; working_set += working_set / 2) {
     for (const auto kind : {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy})
       peaks.push_back({kind, Bytes{working_set}, DataType::kF32, threads, kFakeBytesPerSecond, "measured"});
   }

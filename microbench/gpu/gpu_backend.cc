@@ -158,7 +158,7 @@ Result<std::unique_ptr<PreparedReplay>> GpuBackend::PrepareReplay(const ReplaySc
                           {options_.seed, static_cast<std::size_t>(replay_streams_)});
 }
 
-std::vector<std::string> GpuBackend::PeakProbes() { return GpuPeakProbes(); }
+std::vector<std::string> GpuBackend::PeakProbes(PeakDetail) { return GpuPeakProbes(); }
 
 Result<std::vector<PeakRate>> GpuBackend::MeasurePeaks(std::string_view probe) {
   INFIMUM_RETURN_IF_ERROR(Open());

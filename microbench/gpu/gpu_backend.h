@@ -36,7 +36,7 @@ class GpuBackend : public Backend {
                                                NumericContract contract) override;
   Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule,
                                                         const TensorFolder* folder) override;
-  std::vector<std::string> PeakProbes() override;
+  std::vector<std::string> PeakProbes(PeakDetail) override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   std::optional<double> FrequencyMhz() override;
   const Clock& clock() const override { return *parts_.clock; }

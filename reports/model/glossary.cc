@@ -68,6 +68,9 @@ constexpr auto kTags = std::to_array<Explained>({
      "The path that the rules of 2019 take: from the first listed layer to the last, which is left out."},
     {"borrowed-peak-*",
      "The peak for this type was not measured; the best of the types that are no wider stands in for it."},
+    {"coarse-tau",
+     "The memory's rates are known at a few working sets only: between them the floor is lower than it could be said. "
+     "`infimum analyze` measures the others after the layers."},
     {"unknown-peak-*", "No arithmetic peak is known for this type: its arithmetic counts nothing."},
     {"longest-path-decides", "Even with every layer beside every other, the longest chain of layers takes this long."},
     {"core-time-decides", "All cores are busy all the time: more overlap wins nothing."},

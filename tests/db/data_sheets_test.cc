@@ -80,6 +80,17 @@ TEST(DataSheets, RatesAreThoseAtTheHighestClock) {
   EXPECT_NEAR(static_cast<double>(sheet->peaks.nearer_than_memory.value), (6.0 * 1024 + 80 * 384) * 1024, 1e6);
 }
 
+// 126.5 MiB of L2, and of each of 148 multiprocessors 256 KiB of L1 and shared memory, of registers, of tensor memory.
+TEST(DataSheets, TensorMemoryIsNearerThanMemoryWhereAMultiprocessorHasIt) {
+  const DataSheet* const sheet = FindDataSheet("B200");
+  ASSERT_NE(sheet, nullptr);
+  EXPECT_NEAR(static_cast<double>(sheet->peaks.nearer_than_memory.value), (126.5 * 1024 + 148 * 768) * 1024, 1e6);
+  // The same generation's other processors have none.
+  const DataSheet* const small = FindDataSheet("NVIDIA GeForce RTX 5090");
+  ASSERT_NE(small, nullptr);
+  EXPECT_LT(static_cast<double>(small->peaks.nearer_than_memory.value), (128 * 1024 + 170 * 512) * 1024.0);
+}
+
 TEST(DataSheets, WithoutAHighestClockARateDoesNotClaimToBeThePeak) {
   for (const DataSheet& sheet : DataSheets()) {
     if (sheet.device.name.find("H20") == std::string::npos || sheet.device.name.find("H200") != std::string::npos)

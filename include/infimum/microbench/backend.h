@@ -98,6 +98,12 @@ class PreparedReplay {
   }
 };
 
+// How much of a device's peaks is measured.
+enum class PeakDetail : std::uint8_t {
+  kFirst,  // two seconds' worth, for a first answer: of the memory's curve a few working sets
+  kWhole,
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -124,7 +130,7 @@ class Backend {
   // Peaks of the device: bandwidth over working sets (L1 to memory), arithmetic in every data type. Each probe
   // is one way to some of them, by a name for people ("bf16 tiles"); of equal peaks the best counts. A probe that
   // crashes costs what it alone would have found. All together take seconds.
-  virtual std::vector<std::string> PeakProbes() = 0;
+  virtual std::vector<std::string> PeakProbes(PeakDetail detail) = 0;
   virtual Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) = 0;
 
   // The share of a working set of so many bytes, read again and again, that the caches still hold at the next pass,

@@ -73,7 +73,7 @@ class Campaign {
 
   Result<CampaignSummary> Run() {
     INFIMUM_RETURN_IF_ERROR(StartWorker());
-    if (options_.measure_peaks && earlier_.peaks.empty()) INFIMUM_RETURN_IF_ERROR(MeasurePeaks());
+    if (options_.peaks && earlier_.peaks.empty()) INFIMUM_RETURN_IF_ERROR(MeasurePeaks());
     INFIMUM_RETURN_IF_ERROR(RunFirstRound());
     for (round_ = 2; round_ <= options_.rounds && !Ended(); ++round_) INFIMUM_RETURN_IF_ERROR(RunLaterRound());
     if (KeepsCandidates()) INFIMUM_RETURN_IF_ERROR(ReadSpilledRows());
@@ -140,7 +140,8 @@ class Campaign {
   // All or nothing: a journal with some of the peaks would look like one with all of them.
   Status MeasurePeaks() {
     INFIMUM_ASSIGN_OR_RETURN(const auto probes,
-                             AskAboutPeaks<std::vector<std::string>>(PeakProbesRequest{}, "the device's peaks were"));
+                             AskAboutPeaks<std::vector<std::string>>(
+                                 PeakProbesRequest{*options_.peaks == PeakDetail::kWhole}, "the device's peaks were"));
     if (!probes) return {};
     std::vector<PeakRate> peaks;
     for (const std::string& probe : *probes) {

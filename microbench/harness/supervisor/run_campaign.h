@@ -60,8 +60,8 @@ struct MeasuringOptions {
   double skip_ratio = 10;
   std::uint64_t seed = 1;
   std::vector<std::string> candidates;  // only these, by name ("onednn/jit:avx2") or algorithm; empty: all
-  bool measure_peaks = false;
-  bool retry_failed = false;  // rows that failed in an earlier campaign
+  std::optional<PeakDetail> peaks;      // what of them is measured
+  bool retry_failed = false;            // rows that failed in an earlier campaign
 };
 
 struct CampaignProgress {

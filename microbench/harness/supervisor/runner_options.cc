@@ -46,6 +46,7 @@ struct RawOptions {
   std::uint64_t seed = 1;
   int progress_descriptor = kNoDescriptor;
   bool peaks = false;
+  bool first_peaks = false;
   bool list = false;
   bool list_json = false;
   bool dry_run = false;
@@ -112,6 +113,7 @@ void Declare(CLI::App& app, RawOptions& raw, const RunnerTraits& traits) {
   app.add_option("--cores", raw.cores,
                  "pin to these cores (0,2-5); default: the last ones, on different physical cores");
   app.add_flag("--peaks", raw.peaks, "also measure the device's peak rates; without a plan, only these");
+  app.add_flag("--first-peaks", raw.first_peaks, "the same at a few working sets of the memory, in two seconds");
   app.add_flag("--list", raw.list, "list the candidates of each workload; run nothing");
   app.add_flag("--list-json", raw.list_json, "the same as JSON, one line a workload");
   app.add_flag("--dry-run", raw.dry_run, "print what would run and how long it would take; run nothing");
@@ -158,14 +160,14 @@ Result<Clock::Duration> DurationOption(std::string_view option, const std::strin
 Status CheckWhatToRun(const RawOptions& raw) {
   if (!raw.plan.empty() && !raw.layer.empty()) return Error{"a plan and --layer exclude each other; give one of them"};
   if (!raw.replay.empty()) {
-    if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.list || raw.list_json || raw.dry_run ||
-        !raw.candidates.empty())
+    if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.first_peaks || raw.list || raw.list_json ||
+        raw.dry_run || !raw.candidates.empty())
       return Error{
           "--replay measures its schedule alone; leave out PLAN, --layer, --candidate, --peaks, --list and --dry-run"};
   } else if (!raw.tensors.empty() || !raw.results.empty()) {
     return Error{std::string(raw.tensors.empty() ? "--results" : "--tensors") + " needs --replay SCHEDULE"};
   }
-  if (raw.plan.empty() && raw.layer.empty() && !raw.peaks && raw.replay.empty())
+  if (raw.plan.empty() && raw.layer.empty() && !raw.peaks && !raw.first_peaks && raw.replay.empty())
     return Error{"nothing to measure; give a PLAN, --layer or --peaks (--help shows examples)"};
   if ((raw.list || raw.list_json) && raw.dry_run)
     return Error{"--list and --dry-run exclude each other; give one of them"};
@@ -243,7 +245,7 @@ Result<RunnerOptions> Check(const RawOptions& raw, const RunnerTraits& traits) {
   INFIMUM_ASSIGN_OR_RETURN(campaign.time_limit, DurationOption("--time-limit", raw.time_limit));
   campaign.seed = raw.seed;
   campaign.candidates = raw.candidates;
-  campaign.measure_peaks = raw.peaks;
+  if (raw.peaks || raw.first_peaks) campaign.peaks = raw.peaks ? PeakDetail::kWhole : PeakDetail::kFirst;
   campaign.retry_failed = raw.retry_failed;
 
   const std::vector<Core> visible = VisibleCores();

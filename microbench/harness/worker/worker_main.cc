@@ -140,7 +140,8 @@ WorkerAnswer RequestHandler::HandleAll(const WorkerRequest& request) {
     if (!environment.ok()) return environment.error();
     return ResultsHeader{*std::move(device), *std::move(environment), std::string(backend_->name())};
   }
-  if (std::holds_alternative<PeakProbesRequest>(request)) return backend_->PeakProbes();
+  if (const auto* probes = std::get_if<PeakProbesRequest>(&request))
+    return backend_->PeakProbes(probes->whole ? PeakDetail::kWhole : PeakDetail::kFirst);
   if (const auto* peak = std::get_if<PeaksRequest>(&request)) {
     Result<std::vector<PeakRate>> peaks = backend_->MeasurePeaks(peak->probe);
     if (!peaks.ok()) return peaks.error();

@@ -37,7 +37,9 @@ template <class Visitor>
 static void VisitFields(Visitor&, Like<DescribeRequest> auto&) {}
 
 template <class Visitor>
-static void VisitFields(Visitor&, Like<PeakProbesRequest> auto&) {}
+static void VisitFields(Visitor& visit, Like<PeakProbesRequest> auto& request) {
+  visit("whole", request.whole);
+}
 
 template <class Visitor>
 static void VisitFields(Visitor& visit, Like<PeaksRequest> auto& request) {

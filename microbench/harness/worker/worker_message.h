@@ -3,7 +3,7 @@
 //   {"do":"trial","workload":"convolution ...","candidate":{...},...}  ->  {"trial":{"outcome":"measured",...}}
 //   {"do":"candidates","workload":"...","contract":"bf16","tier":"engine"}  ->  {"candidates":[{...}]}
 //   {"do":"describe"}  ->  {"records":["<a journal header>"]}
-//   {"do":"probes"}  ->  {"probes":["memory",...]}               any of them  ->  {"error":"..."}
+//   {"do":"probes","whole":true}  ->  {"probes":["memory",...]}  any of them  ->  {"error":"..."}
 //   {"do":"replay","schedule":"r.json","tensors":"r",...}  ->  {"replay":"<infimum.replay/1>"}
 //   {"do":"peaks","probe":"memory"}  ->  {"peaks":["<a journal peak>", ...]}
 #pragma once
@@ -29,6 +29,7 @@ struct DescribeRequest {
 };
 
 struct PeakProbesRequest {
+  bool whole = true;  // PeakDetail::kWhole
   friend bool operator==(const PeakProbesRequest&, const PeakProbesRequest&) = default;
 };
 

@@ -182,10 +182,12 @@ Result<RunnerDescription> DescribeRunner(const Installation& installation, const
   return *std::move(description);
 }
 
-Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk) {
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, PeaksMeasured which, Store& store,
+                    Talk& talk) {
   ProcessRequest request;
   INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
-  request.arguments.insert(request.arguments.end(), {"--peaks", "--quiet", "--progress-fd", "2"});
+  request.arguments.insert(request.arguments.end(), {which == PeaksMeasured::kWhole ? "--peaks" : "--first-peaks",
+                                                     "--quiet", "--progress-fd", "2"});
   request.input = Format(Plan{});
   request.budget = options.budget;
   const InterruptHold hold;  // rates that were found are kept

@@ -48,8 +48,12 @@ struct RunnerDescription {
 
 Result<RunnerDescription> DescribeRunner(const Installation& installation, const CampaignOptions& options);
 
-// The device's peaks, measured now (two seconds). The store keeps the best rates ever seen.
-Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk);
+// How much of the device's peaks: for a first answer in two seconds, or also the whole of the memory's curve in ten.
+enum class PeaksMeasured : std::uint8_t { kFirst, kWhole };
+
+// The device's peaks, measured now. The store keeps the best rates ever seen.
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, PeaksMeasured which, Store& store,
+                    Talk& talk);
 
 // What arrived before a failure is kept, too; an error where that cannot be.
 Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "microbench/cpu/memory_peaks.h"
 #include "microbench/cpu/onednn_backend.h"
 #include "microbench/cpu/peaks.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
@@ -58,6 +59,37 @@ TEST(CpuDevice, CountsTheCoresThatArePresent) {
   // What the C library counts stands for what cannot be read.
   for (const char* wrong : {"", "x", "3-1", "0-99999999999999999999"}) EXPECT_GE(count(wrong), 1) << wrong;
   EXPECT_GE(PresentCores(root.string()), 1);
+}
+
+TEST(CpuDevice, OfTheLastLevelEveryCacheCountsOnceThatTheCoresUse) {
+  const testing::TemporaryFolder temporary;
+  const std::filesystem::path root = temporary.path();
+  // Two complexes of four cores each.
+  for (int core = 0; core < 8; ++core) {
+    const std::string complex = core < 4 ? "0-3" : "4-7";
+    const auto cache = [&](int index, const char* level, const char* type, const char* size,
+                           const std::string& shared) {
+      const std::filesystem::path folder =
+          root / ("cpu" + std::to_string(core)) / "cache" / ("index" + std::to_string(index));
+      std::filesystem::create_directories(folder);
+      std::ofstream(folder / "level") << level << '\n';
+      std::ofstream(folder / "type") << type << '\n';
+      std::ofstream(folder / "size") << size << '\n';
+      std::ofstream(folder / "shared_cpu_list") << shared << '\n';
+    };
+    cache(0, "1", "Data", "32K", std::to_string(core));
+    cache(1, "1", "Instruction", "64K", std::to_string(core));
+    cache(2, "2", "Unified", "512K", std::to_string(core));
+    cache(3, "3", "Unified", "32768K", complex);
+  }
+  const auto of = [&](std::vector<int> cores) { return LastLevelCaches(cores, root.string()); };
+  EXPECT_EQ(of({1}), 32 << 20);
+  EXPECT_EQ(of({0, 1, 2, 3}), 32 << 20);
+  EXPECT_EQ(of({3, 4}), 64 << 20);
+  // Nothing is listed: what the processor says of one.
+  EXPECT_EQ(of({99, -1}), std::max({Features().l1, Features().l2, Features().l3}));
+  std::ofstream(root / "cpu1" / "cache" / "index3" / "size") << "99999999999999999G\n";
+  EXPECT_EQ(of({1}), 512 << 10);
 }
 
 TEST(CpuDevice, ItsFrequencyIsThatOfTheCoreWhereTheSystemTells) {
@@ -130,7 +162,7 @@ TEST(CpuDevice, TheEnvironmentNamesTheLibraryAndItsThreading) {
 TEST(Peaks, CoverEveryTypeAndTheWholeMemoryCurve) {
   std::map<PeakRate::Kind, int> counts;
   std::set<DataType> types;
-  for (const std::string& probe : PeakProbes()) {
+  for (const std::string& probe : PeakProbes(PeakDetail::kWhole)) {
     const Result<std::vector<PeakRate>> rates = MeasurePeaks(probe, 1);
     ASSERT_TRUE(rates.ok()) << probe;
     EXPECT_FALSE(rates->empty()) << probe;
@@ -143,10 +175,35 @@ TEST(Peaks, CoverEveryTypeAndTheWholeMemoryCurve) {
   }
   EXPECT_THAT(types, IsSupersetOf({DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16, DataType::kS8,
                                    DataType::kU8}));
-  // From 16 KiB to at least 64 MiB.
-  for (const auto kind : {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy}) {
-    EXPECT_GE(counts[kind], 12);
+  // From 16 KiB to at least 64 MiB, each twice the one before the last; reads in any case, the others while time is
+  // left.
+  EXPECT_GE(counts[PeakRate::Kind::kRead], 24);
+  for (const auto kind : {PeakRate::Kind::kWrite, PeakRate::Kind::kCopy}) EXPECT_GE(counts[kind], 12);
+}
+
+TEST(MemoryParts, GoUpToEightTimesTheLastLevelInSmallSteps) {
+  const std::vector<std::int64_t> parts = MemoryParts(PeakDetail::kWhole, 32 << 20, std::int64_t{1} << 40, 1);
+  EXPECT_EQ(parts.front(), 16 << 10);
+  EXPECT_EQ(parts.back(), 256 << 20);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    EXPECT_LE(2 * parts[i], 3 * parts[i - 1]) << i;
+    EXPECT_EQ(parts[i] % 4096, 0);
   }
+}
+
+TEST(MemoryParts, OfAFirstLookAreTheSmallOnesAndThreeAroundTheLastLevel) {
+  const std::vector<std::int64_t> parts = MemoryParts(PeakDetail::kFirst, 480 << 20, std::int64_t{1} << 40, 1);
+  EXPECT_EQ(std::vector<std::int64_t>(parts.end() - 4, parts.end()),
+            (std::vector<std::int64_t>{8 << 20, 240 << 20, 960 << 20, std::int64_t{2} << 30}));
+  EXPECT_EQ(parts.front(), 16 << 10);
+}
+
+TEST(MemoryParts, AreEachThreadsShareAndNoMoreThanThereIsMemory) {
+  EXPECT_EQ(MemoryParts(PeakDetail::kWhole, 64 << 20, std::int64_t{1} << 40, 16).back(), 32 << 20);
+  EXPECT_EQ(MemoryParts(PeakDetail::kWhole, 32 << 20, 100 << 20, 2).back(), 50 << 20);
+  EXPECT_EQ(MemoryParts(PeakDetail::kFirst, 32 << 20, 1, 1), std::vector<std::int64_t>{16 << 10});
+  // Caches that are not described.
+  EXPECT_EQ(MemoryParts(PeakDetail::kFirst, 0, std::int64_t{1} << 40, 1).back(), 64 << 20);
 }
 
 TEST(Peaks, OfAnUnknownProbeAreAnError) { EXPECT_FALSE(MeasurePeaks("luck", 1).ok()); }

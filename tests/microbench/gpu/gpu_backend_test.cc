@@ -231,7 +231,7 @@ TEST(GpuBackend, CandidatesCanAllBePreparedAndOthersAreRefused) {
 
 TEST(GpuPeaks, EachProbeMeasuresWhatItSays) {
   GpuBackend backend({}, PretendedParts());
-  const std::vector<std::string> probes = backend.PeakProbes();
+  const std::vector<std::string> probes = backend.PeakProbes(PeakDetail::kWhole);
   EXPECT_THAT(probes, Contains("memory"));
   for (const std::string& probe : probes) {
     const Result<std::vector<PeakRate>> rates = backend.MeasurePeaks(probe);

@@ -74,7 +74,7 @@ class FakeReplayBackend : public Backend {
   Result<std::unique_ptr<PreparedRun>> Prepare(const Workload&, const Candidate&, NumericContract) override {
     return Error{"none"};
   }
-  std::vector<std::string> PeakProbes() override { return {}; }
+  std::vector<std::string> PeakProbes(PeakDetail) override { return {}; }
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view) override { return std::vector<PeakRate>(); }
   Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder*) override {
     if (refuses) return Error{"step 'fc': nothing runs it"};

@@ -338,7 +338,7 @@ TEST_F(CampaignOnFake, AnOutputThatCannotBeWrittenIsAnError) {
 }
 
 TEST_F(CampaignOnFake, PeaksAreMeasuredOnce) {
-  options.measure_peaks = true;
+  options.peaks = PeakDetail::kWhole;
   Run("# infimum plan 1\n");
   EXPECT_EQ(output.peaks, FakePeaks(1));
   earlier.peaks = output.peaks;

@@ -63,11 +63,17 @@ TEST(RunnerOptions, AreReadFromTheCommandLine) {
   EXPECT_EQ(options.worker.most_memory, Bytes{std::int64_t{8} << 30});
   EXPECT_EQ(options.worker.backend.seed, 7u);
   EXPECT_EQ(options.worker.backend.settings.at("noise"), "0.1");
-  EXPECT_TRUE(options.campaign.measure_peaks);
+  EXPECT_EQ(options.campaign.peaks, PeakDetail::kWhole);
   EXPECT_EQ(options.campaign.candidates, std::vector<std::string>{"fake/gemm"});
   EXPECT_EQ(options.campaign.time_limit, std::chrono::seconds(2));
   EXPECT_EQ(options.worker.backend.cores.size(), 1u);
   EXPECT_EQ(options.affinity, "pinned");
+}
+
+TEST(RunnerOptions, OfThePeaksAFirstLookOrTheWholeIsMeasured) {
+  EXPECT_EQ(Parsed({"p"}).campaign.peaks, std::nullopt);
+  EXPECT_EQ(Parsed({"--first-peaks"}).campaign.peaks, PeakDetail::kFirst);
+  EXPECT_EQ(Parsed({"--first-peaks", "--peaks"}).campaign.peaks, PeakDetail::kWhole);
 }
 
 TEST(RunnerOptions, CacheStatesAreNamedOneByOne) {

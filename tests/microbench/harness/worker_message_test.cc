@@ -27,8 +27,8 @@ TrialRequest FullRequest() {
 
 TEST(WorkerRequest, ParsingAFormattedOneGivesItBack) {
   for (const WorkerRequest& request :
-       {WorkerRequest(DescribeRequest{}), WorkerRequest(PeakProbesRequest{}), WorkerRequest(PeaksRequest{"s8 tiles"}),
-        WorkerRequest(FullRequest()), WorkerRequest(TrialRequest{}),
+       {WorkerRequest(DescribeRequest{}), WorkerRequest(PeakProbesRequest{}), WorkerRequest(PeakProbesRequest{false}),
+        WorkerRequest(PeaksRequest{"s8 tiles"}), WorkerRequest(FullRequest()), WorkerRequest(TrialRequest{}),
         WorkerRequest(CandidatesRequest{"matmul", NumericContract::kInt8, CandidateTier::kExhaustive})}) {
     const std::string line = FormatRequest(request);
     EXPECT_EQ(line.find('\n'), std::string::npos);

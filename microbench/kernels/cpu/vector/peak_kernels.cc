@@ -28,20 +28,22 @@ double MultiplyAdd(std::int64_t rounds, Scalar* sink) {
 }
 
 constexpr int kUnroll = 8;
-constexpr std::int64_t kPrefetchAhead = 2048;
+constexpr std::int64_t kPrefetchAhead = 1024;
 
-template <bool prefetched>
+// `kStreams` equal parts side by side. Past the caches: lines are asked for as ones that are not used again.
+template <int kStreams, bool past>
 double ReadLoop(const void* from, std::int64_t bytes) {
+  constexpr int kEach = kUnroll / kStreams;
   const auto* data = static_cast<const AliasingWords*>(from);
   Words sums[kUnroll] = {};
-  const std::int64_t count = bytes / kBytes;
-  for (std::int64_t i = 0; i < count; i += kUnroll) {
-    if (prefetched) {
+  const std::int64_t count = bytes / kBytes / kStreams;
+  for (std::int64_t i = 0; i < count; i += kEach) {
+    if (past) {
       const char* ahead = reinterpret_cast<const char*>(data + i) + kPrefetchAhead;
-      for (int line = 0; line < kUnroll * kBytes; line += 64) __builtin_prefetch(ahead + line);
+      for (int line = 0; line < kUnroll * kBytes; line += 64) __builtin_prefetch(ahead + line, 0, 0);
     }
 #pragma GCC unroll 8
-    for (int j = 0; j < kUnroll; ++j) sums[j] ^= data[i + j];
+    for (int j = 0; j < kUnroll; ++j) sums[j] ^= data[j / kEach * count + i + j % kEach];
   }
   Words total{};
   for (int j = 0; j < kUnroll; ++j) total ^= sums[j];
@@ -126,8 +128,9 @@ double MultiplyAddS8(std::int64_t rounds, std::int32_t* sink) {
   return static_cast<double>(rounds) * kIntegerSums * products * 2;
 }
 
-double Read(const void* from, std::int64_t bytes) { return ReadLoop<false>(from, bytes); }
-double ReadPrefetched(const void* from, std::int64_t bytes) { return ReadLoop<true>(from, bytes); }
+double Read(const void* from, std::int64_t bytes) { return ReadLoop<1, false>(from, bytes); }
+double ReadStreams(const void* from, std::int64_t bytes) { return ReadLoop<4, false>(from, bytes); }
+double ReadPast(const void* from, std::int64_t bytes) { return ReadLoop<1, true>(from, bytes); }
 void Write(void* to, std::int64_t bytes) { WriteLoop<false>(to, bytes); }
 void WriteStreaming(void* to, std::int64_t bytes) { WriteLoop<true>(to, bytes); }
 void Copy(const void* from, void* to, std::int64_t bytes) { CopyLoop<false>(from, to, bytes); }

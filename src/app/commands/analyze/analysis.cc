@@ -10,6 +10,7 @@
 #include "analyzer/alignment/align_run.h"
 #include "analyzer/benanza2019/benanza_bracket.h"
 #include "analyzer/bracket/what_if.h"
+#include "analyzer/types/device_model.h"
 #include "db/store/data_sheets.h"
 #include "infimum/base/quantity_text.h"
 #include "reports/text/quantity_text.h"
@@ -36,7 +37,8 @@ std::chrono::seconds Left(SteadyTime start, std::chrono::seconds budget) {
   return std::max(budget - spent, std::chrono::seconds(1));
 }
 
-constexpr std::chrono::seconds kPeaksTime{2};
+// For the whole of the memory's curve, and no more than an eighth of a short budget.
+constexpr std::chrono::seconds kPeaksTime{10};
 // For changes of layout, where the budget is spent.
 constexpr std::chrono::seconds kTransformsTime{30};
 
@@ -129,10 +131,13 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const bool new_peaks = !HasPeaks(peaks, selection.threads) && !Interrupted();
   const InterruptHold hold;  // what is known by then is reported
   if (new_peaks) {
-    talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
-    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
+    talk.Say("measuring the device's peaks (rates of memory and caches, arithmetic by type)");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kFirst, *store, talk));
     INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   }
+
+  const bool more_peaks =
+      new_peaks || (here.device.kind == DeviceKind::kCpu && !HasWholeMemoryCurve(peaks, selection.threads));
 
   PlanOptions plan_options;
   plan_options.contract = under.selected;
@@ -199,7 +204,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
 
   if (!plan.entries.empty() && goes_on()) {
     CampaignOptions campaign = options.campaign;
-    campaign.budget = Left(start, options.campaign.budget - (new_peaks ? kPeaksTime : std::chrono::seconds(0)));
+    const std::chrono::seconds peaks_time = std::min(kPeaksTime, options.campaign.budget / 8);
+    campaign.budget = Left(start, options.campaign.budget - (more_peaks ? peaks_time : std::chrono::seconds(0)));
     talk.Say(fmt::format(
         "measuring {} configurations of layers and regions within {} s; Ctrl-C stops and reports what is known by then",
         plan.entries.size(), campaign.budget.count()));
@@ -224,9 +230,10 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
         WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, talk);
     if (!timed && !Interrupted()) fail(timed.error());
   }
-  // A second look minutes later: a clock that was low at first would make the floor too high.
-  if (new_peaks && goes_on()) {
-    const Status again = MeasurePeaks(installation, options.campaign, *store, talk);
+  // All of the memory's curve, and a second look at the rest: a clock that was low at first would make the floor too
+  // high.
+  if (more_peaks && goes_on()) {
+    const Status again = MeasurePeaks(installation, options.campaign, PeaksMeasured::kWhole, *store, talk);
     if (!again && !Interrupted()) return again.error();
   }
   analysis.interrupted = Interrupted();

@@ -218,8 +218,8 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   const bool has_peaks = std::any_of(peaks.rates.begin(), peaks.rates.end(),
                                      [&](const PeakRate& rate) { return rate.threads == selection.threads; });
   if (!has_peaks) {
-    talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
-    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
+    talk.Say("measuring the device's peaks (rates of memory and caches, arithmetic by type)");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kFirst, *store, talk));
   }
   BracketOptions taken;
   taken.takes = [&](const FusableRegion& region) { return options.regions && CanReplay(region); };
