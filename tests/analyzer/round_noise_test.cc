@@ -178,8 +178,8 @@ TEST(RoundNoise, OfRepetitionsWithoutTheirRoundsIntervalsWouldBeTooNarrow) {
     }
 }
 
-// Half of the interval of 24 rows that err by themselves is 1.97 x 2.3 % / sqrt(72) of their sum, a tenth more for their
-// weights; a round's noise that is not there may now and then look as if it were.
+// Half of the interval of 24 rows that err by themselves is 1.97 x 2.3 % / sqrt(72) of their sum, a tenth more for
+// their weights; a round's noise that is not there may now and then look as if it were.
 TEST(RoundNoise, ANoiseThatRoundsDoNotShareWidensLittle) {
   const double alone = Simulate({24, 3}, CommonRounds(0), Rounds::kForgotten).width;
   EXPECT_NEAR(alone, 0.006, 0.001);
