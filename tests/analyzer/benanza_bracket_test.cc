@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/parsed_workload.h"
@@ -225,13 +223,12 @@ TEST(BenanzaBracket, IntervalsAreThoseOfTheLayersTakenTogether) {
   EXPECT_LT(one.low, one.high);
   const auto middle = [](const Interval& interval) { return (interval.low + interval.high).count() / 2; };
   const auto width = [](const Interval& interval) { return (interval.high - interval.low).count(); };
-  const double each = std::cbrt(10.0 * 11 * 13);
-  EXPECT_NEAR(serial.latency.count(), 3 * each, 1e-9);
+  EXPECT_EQ(serial.latency, Latency(30));
   // Three workloads, whose errors partly cancel; the parallel total leaves one of them out.
   EXPECT_NEAR(middle(serial.interval), 3 * middle(one), 1e-9);
   EXPECT_LT(width(serial.interval), 2 * width(one));
   EXPECT_GT(width(serial.interval), width(one));
-  EXPECT_NEAR(parallel.latency.count(), 2 * each, 1e-9);
+  EXPECT_EQ(parallel.latency, Latency(20));
   EXPECT_NEAR(middle(parallel.interval), 2 * middle(one), 1e-9);
   EXPECT_LT(width(parallel.interval), width(serial.interval));
 }
