@@ -61,12 +61,12 @@ void AddRun(const ReportRun& run, HtmlWriter& html) {
 
 std::string BracketHtml() {
   HtmlWriter html;
-  OpenSection("bracket", "The bracket",
-              "Every correct program needs at least the floor. The bound is what the best measured kernels need "
-              "together; the space between bound and measured run is what engineering can win. A bar is the best "
-              "repetition’s time; its whisker is where the typical time lies with 95 %, and may begin to the right of "
-              "it.",
-              html);
+  OpenSection(
+      "bracket", "The bracket",
+      "A floor is what every program of its class needs at least. The bound is what the best known kernels add up "
+      "to; the space between bound and measured run is what engineering can win. A bar ends at the point value; "
+      "its whisker is the 95 % interval.",
+      html);
   html.Open("div", {{"class", "chart"}, {"id", "bracket-chart"}}).Close().Close();
   return html.Take();
 }
