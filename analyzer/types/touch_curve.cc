@@ -55,7 +55,7 @@ double LeastAt(double bytes, const std::vector<TouchTime>& points) {
   if (high == points.size() || low == 0 || points[high].bytes == bytes) return ChordAt(bytes, points);
   const double from_left = points[low].seconds + SlopeBefore(low, points) * (bytes - points[low].bytes);
   const double slope_behind = high + 1 < points.size() ? SlopeBefore(high + 1, points)
-                                                      : points[high].seconds / ((1 - kMostNear) * points[high].bytes);
+                                                       : points[high].seconds / ((1 - kMostNear) * points[high].bytes);
   return std::max(from_left, points[high].seconds - slope_behind * (points[high].bytes - bytes));
 }
 

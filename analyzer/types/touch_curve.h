@@ -10,7 +10,8 @@
 // A program fills the nearest places first, so each further byte costs at least what the bytes before it did: tau is
 // convex, and tau(0) = 0. Of the evidence the lower convex hull counts: a time above it is beaten by a program that
 // does more, and counts as if it were on the hull. Between two measured sets tau is no higher than their chord; what it
-// is no lower than are the chords beside it, extended. Behind the last point no byte is dearer than those of the largest set that were not near.
+// is no lower than are the chords beside it, extended. Behind the last point no byte is dearer than those of the
+// largest set that were not near.
 #pragma once
 
 #include <vector>
@@ -36,8 +37,9 @@ class TouchCurve {
   double SecondsFor(double bytes) const;
 
  private:
-  std::vector<TouchTime> measured_ = {{0, 0}};  // each set, on the lower convex hull of all: ascending, and so are slopes
-  std::vector<TouchTime> seen_ = {{0, 0}};      // the hull, of what was observed, too
+  std::vector<TouchTime> measured_ = {
+      {0, 0}};                              // each set, on the lower convex hull of all: ascending, and so are slopes
+  std::vector<TouchTime> seen_ = {{0, 0}};  // the hull, of what was observed, too
 };
 
 }  // namespace infimum

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -23,8 +24,8 @@ namespace {
 
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kHugePages = 2 << 20;
-constexpr std::int64_t kLeastPart = 16 << 10;        // surely in the nearest cache
-constexpr std::int64_t kLeastReach = 64 << 20;       // where caches are not described
+constexpr std::int64_t kLeastPart = 16 << 10;   // surely in the nearest cache
+constexpr std::int64_t kLeastReach = 64 << 20;  // where caches are not described
 constexpr std::int64_t kMostReach = std::int64_t{2} << 30;
 constexpr std::int64_t kMostSmall = 8 << 20;  // of a first look, below half of the last level
 // Passes over a small set are too short for the clock: together they touch so much.
@@ -32,12 +33,21 @@ constexpr std::int64_t kVisitBytes = 32 << 20;
 constexpr std::int64_t kLargeBytes = 256 << 20;
 constexpr double kFirstSeconds = 1.2;
 constexpr double kWholeSeconds = 8;
+// Where other programs keep the processor for themselves half of the time, twice as long.
+constexpr double kPatience = 2;
 // Most machines are quiet enough for fewer: what was disturbed once is tried again while time is left.
 constexpr int kVisits = 10;
 // A way that was slower than the best by more in two visits, or in four, is not tried again.
 constexpr double kHopeless = 1.15, kSlower = 1.05;
 
 double SecondsNow() { return std::chrono::duration<double>(SteadyClock().Now()).count(); }
+
+// Of this thread on a processor.
+double ProcessorSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 // Bytes from `at` on, `partner` bytes behind which a copy's target is.
 using Touch = double (*)(char* at, std::int64_t bytes, std::int64_t partner);
@@ -152,9 +162,9 @@ std::int64_t LastLevelOf(std::int64_t threads) {
 // One way over one set.
 struct TimedWay {
   const Way* way = nullptr;
-  std::int64_t bytes = 0;    // of each thread; of a copy, read
-  std::int64_t counted = 0;  // of each thread
-  std::size_t point = 0;     // which it is for
+  std::int64_t bytes = 0;                                    // of each thread; of a copy, read
+  std::int64_t counted = 0;                                  // of each thread
+  std::size_t point = 0;                                     // which it is for
   double seconds = std::numeric_limits<double>::infinity();  // of one pass, at best
 };
 
@@ -173,12 +183,14 @@ class Curve {
     best_.assign(3 * parts.size(), std::numeric_limits<double>::infinity());
   }
 
-  // Until so many seconds are over; each set is read once in any case.
-  void Measure(double until) {
+  // For so many seconds, and until the clock says so; each set is read once in any case.
+  void Measure(double seconds, double until) {
+    const double enough = Now() + seconds;
     for (int visit = 0; visit < kVisits; ++visit) {
       for (TimedWay& trial : trials_) {
         const bool must = visit == 0 && trial.way == &kWays[0];
-        if (!must && SecondsNow() + Expected(trial) > until) continue;
+        const double expected = Expected(trial);
+        if (!must && (Now() + expected > enough || SecondsNow() + expected > until)) continue;
         const double most = (visit < 4 ? kHopeless : kSlower) * best_[trial.point];
         if (visit > 1 && std::isfinite(trial.seconds) && trial.seconds > most) continue;
         trial.seconds = std::min(trial.seconds, SecondsOf(trial));
@@ -201,6 +213,10 @@ class Curve {
   }
 
  private:
+  // A thread that is alone needs no longer than it is on the processor: what others take of it is not its time. Of
+  // several that would leave out how they wait for each other's memory.
+  double Now() const { return threads_ == 1 ? ProcessorSeconds() : SecondsNow(); }
+
   static std::size_t PointOf(PeakRate::Kind kind, std::size_t part) {
     return 3 * part + (kind == PeakRate::Kind::kRead ? 0 : kind == PeakRate::Kind::kCopy ? 1 : 2);
   }
@@ -209,7 +225,8 @@ class Curve {
   std::int64_t ResidentOf(const Way& way, std::int64_t bytes) const {
     if (way.past == nullptr) return bytes;
     const double share = way.kind == PeakRate::Kind::kCopy ? 0.5 : 1.0;
-    return static_cast<std::int64_t>(way.resident * share * static_cast<double>(last_level_ / threads_)) / kPage * kPage;
+    return static_cast<std::int64_t>(way.resident * share * static_cast<double>(last_level_ / threads_)) / kPage *
+           kPage;
   }
 
   // A visit's time, from what the same set has taken before.
@@ -223,7 +240,9 @@ class Curve {
   // In which one pass is long enough to be timed alone, and forgets what was in the caches before.
   bool IsLarge(const TimedWay& trial) const { return trial.counted * threads_ >= kLargeBytes; }
   bool IsOnce(const TimedWay& trial) const { return IsLarge(trial) && !trial.way->to_and_fro; }
-  static std::int64_t RoundsOf(const TimedWay& trial) { return std::max<std::int64_t>(1, kVisitBytes / 2 / trial.counted); }
+  static std::int64_t RoundsOf(const TimedWay& trial) {
+    return std::max<std::int64_t>(1, kVisitBytes / 2 / trial.counted);
+  }
 
   double SecondsOf(const TimedWay& trial) const {
     const std::int64_t rounds = RoundsOf(trial), resident = ResidentOf(*trial.way, trial.bytes);
@@ -239,9 +258,9 @@ class Curve {
     };
     // What another set has left in the caches is not this one's steady state.
     if (!IsLarge(trial)) touch(1);
-    const double begin = SecondsNow();
+    const double begin = Now();
     touch(rounds);
-    const double seconds = std::max(SecondsNow() - begin, 1e-9) / static_cast<double>(once ? rounds : 2 * rounds);
+    const double seconds = std::max(Now() - begin, 1e-9) / static_cast<double>(once ? rounds : 2 * rounds);
     // The sum is used, so that no read can be left out.
     return sink == 12345 ? std::numeric_limits<double>::infinity() : seconds;
   }
@@ -250,7 +269,7 @@ class Curve {
   std::int64_t threads_;
   const Pieces& pieces_;
   std::vector<TimedWay> trials_;  // of each way all sets
-  std::vector<double> best_;   // seconds of a pass, by point: of each set reading, copying, writing
+  std::vector<double> best_;      // seconds of a pass, by point: of each set reading, copying, writing
 };
 
 }  // namespace
@@ -290,7 +309,11 @@ Result<std::vector<PeakRate>> MeasureMemory(PeakDetail detail, std::int64_t thre
   }
   if (!pieces) return Error{"no memory is left to measure its rates with; free some and try again"};
   Curve curve(parts, last_level, threads, *pieces);
-  curve.Measure(start + (detail == PeakDetail::kWhole ? kWholeSeconds : kFirstSeconds));
+  if (detail == PeakDetail::kWhole) {
+    curve.Measure(kWholeSeconds, start + kPatience * kWholeSeconds);
+  } else {
+    curve.Measure(kFirstSeconds, start + kFirstSeconds);
+  }
   return curve.Rates();
 }
 
