@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -32,12 +33,21 @@ constexpr std::int64_t kVisitBytes = 32 << 20;
 constexpr std::int64_t kLargeBytes = 256 << 20;
 constexpr double kFirstSeconds = 1.2;
 constexpr double kWholeSeconds = 8;
+// Where other programs keep the processor for themselves half of the time, twice as long.
+constexpr double kPatience = 2;
 // Most machines are quiet enough for fewer: what was disturbed once is tried again while time is left.
 constexpr int kVisits = 10;
 // A way that was slower than the best by more in two visits, or in four, is not tried again.
 constexpr double kHopeless = 1.15, kSlower = 1.05;
 
 double SecondsNow() { return std::chrono::duration<double>(SteadyClock().Now()).count(); }
+
+// Of this thread on a processor.
+double ProcessorSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 // Bytes from `at` on, `partner` bytes behind which a copy's target is.
 using Touch = double (*)(char* at, std::int64_t bytes, std::int64_t partner);
@@ -173,12 +183,14 @@ class Curve {
     best_.assign(3 * parts.size(), std::numeric_limits<double>::infinity());
   }
 
-  // Until so many seconds are over; each set is read once in any case.
-  void Measure(double until) {
+  // For so many seconds, and until the clock says so; each set is read once in any case.
+  void Measure(double seconds, double until) {
+    const double enough = Now() + seconds;
     for (int visit = 0; visit < kVisits; ++visit) {
       for (TimedWay& trial : trials_) {
         const bool must = visit == 0 && trial.way == &kWays[0];
-        if (!must && SecondsNow() + Expected(trial) > until) continue;
+        const double expected = Expected(trial);
+        if (!must && (Now() + expected > enough || SecondsNow() + expected > until)) continue;
         const double most = (visit < 4 ? kHopeless : kSlower) * best_[trial.point];
         if (visit > 1 && std::isfinite(trial.seconds) && trial.seconds > most) continue;
         trial.seconds = std::min(trial.seconds, SecondsOf(trial));
@@ -201,6 +213,10 @@ class Curve {
   }
 
  private:
+  // A thread that is alone needs no longer than it is on the processor: what others take of it is not its time. Of
+  // several that would leave out how they wait for each other's memory.
+  double Now() const { return threads_ == 1 ? ProcessorSeconds() : SecondsNow(); }
+
   static std::size_t PointOf(PeakRate::Kind kind, std::size_t part) {
     return 3 * part + (kind == PeakRate::Kind::kRead ? 0 : kind == PeakRate::Kind::kCopy ? 1 : 2);
   }
@@ -242,9 +258,9 @@ class Curve {
     };
     // What another set has left in the caches is not this one's steady state.
     if (!IsLarge(trial)) touch(1);
-    const double begin = SecondsNow();
+    const double begin = Now();
     touch(rounds);
-    const double seconds = std::max(SecondsNow() - begin, 1e-9) / static_cast<double>(once ? rounds : 2 * rounds);
+    const double seconds = std::max(Now() - begin, 1e-9) / static_cast<double>(once ? rounds : 2 * rounds);
     // The sum is used, so that no read can be left out.
     return sink == 12345 ? std::numeric_limits<double>::infinity() : seconds;
   }
@@ -293,7 +309,11 @@ Result<std::vector<PeakRate>> MeasureMemory(PeakDetail detail, std::int64_t thre
   }
   if (!pieces) return Error{"no memory is left to measure its rates with; free some and try again"};
   Curve curve(parts, last_level, threads, *pieces);
-  curve.Measure(start + (detail == PeakDetail::kWhole ? kWholeSeconds : kFirstSeconds));
+  if (detail == PeakDetail::kWhole) {
+    curve.Measure(kWholeSeconds, start + kPatience * kWholeSeconds);
+  } else {
+    curve.Measure(kFirstSeconds, start + kFirstSeconds);
+  }
   return curve.Rates();
 }
 

@@ -23,7 +23,8 @@ namespace infimum::cpu {
 std::vector<std::int64_t> MemoryParts(PeakDetail detail, std::int64_t last_level, std::int64_t most,
                                       std::int64_t threads);
 
-// At most 1.5 seconds for a first look, some 8 for the whole, but that each set is read once.
+// At most 1.5 seconds for a first look, some 8 for the whole and 16 beside other programs, but that each set is read
+// once.
 Result<std::vector<PeakRate>> MeasureMemory(PeakDetail detail, std::int64_t threads);
 
 }  // namespace infimum::cpu
