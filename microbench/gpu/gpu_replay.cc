@@ -467,6 +467,7 @@ Result<std::unique_ptr<PreparedReplay>> PrepareGpuReplay(Gpu& gpu, GpuLibraries&
                                                          const ReplaySchedule& schedule, const TensorFolder* folder,
                                                          const GpuReplayOptions& options) {
   INFIMUM_RETURN_IF_ERROR(Validate(schedule));
+  if (!schedule.factors.empty()) return Error{"unsupported: a graph of kernels cannot switch between two candidates"};
   auto replay = std::make_unique<GpuReplay>(gpu, libraries, schedule, options);
   INFIMUM_RETURN_IF_ERROR(replay->Prepare(folder));
   return std::unique_ptr<PreparedReplay>(std::move(replay));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "infimum/base/text.h"
 
@@ -18,7 +19,7 @@ class LayoutBuilder {
       if (schedule_.tensors[i].kind != ReplayTensorKind::kIntermediate) AddBuffer(i, kRowMajorOrder);
     }
     for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
-      if (RunsOnce(schedule_, schedule_.steps[i])) continue;
+      if (RunsOnce(schedule_, schedule_.steps[i]) || LevelOf(i) == 1) continue;
       const Status status = AddStep(i);
       if (!status.ok()) return Within("step " + Quoted(schedule_.steps[i].name), status.error());
     }
@@ -27,11 +28,102 @@ class LayoutBuilder {
       INFIMUM_ASSIGN_OR_RETURN(const std::size_t buffer, BufferIn(i, kRowMajorOrder, last_step_));
       layout_.outputs.push_back(buffer);
     }
+    for (std::size_t factor = 0; factor < schedule_.factors.size(); ++factor) {
+      const Status status = AddOtherLevel(factor);
+      if (!status.ok()) return Within("factor " + Quoted(schedule_.factors[factor]), status.error());
+    }
+    // Of one step the reorders are in front of it already; level 1 comes behind level 0, as its steps do.
+    std::ranges::stable_sort(layout_.operations, {}, &ReplayOperation::step);
     return std::move(layout_);
   }
 
  private:
+  std::size_t LevelOf(std::size_t step) const {
+    const std::optional<ReplayLevel>& level = schedule_.steps[step].level;
+    return level ? level->level : 0;
+  }
+  bool IsOf(std::size_t step, std::size_t factor) const {
+    const std::optional<ReplayLevel>& level = schedule_.steps[step].level;
+    return level && level->factor == factor;
+  }
+
+  // Operations of level 1, when those of level 0 of all factors are there.
+  Status AddOtherLevel(std::size_t factor) {
+    const std::vector<bool> shared = SharedBuffers();
+    std::vector<bool> is_written(layout_.buffers.size(), false), is_later(layout_.buffers.size(), false);
+    for (const ReplayOperation& operation : layout_.operations) {
+      for (const std::size_t buffer : operation.writes) {
+        if (IsOf(operation.step, factor)) is_written[buffer] = true;
+        if (!IsOf(operation.step, factor) && operation.step > FirstOf(factor)) is_later[buffer] = true;
+      }
+    }
+    // What level 1 may read, and what it has to leave behind.
+    std::vector<std::size_t> wanted;
+    std::vector<std::vector<std::size_t>> there(schedule_.tensors.size());
+    for (std::size_t tensor = 0; tensor < there.size(); ++tensor) {
+      for (const std::size_t buffer : buffers_of_[tensor]) {
+        if (!shared[buffer] || is_later[buffer]) continue;
+        if (is_written[buffer]) wanted.push_back(buffer);
+        if (!is_written[buffer]) there[tensor].push_back(buffer);
+      }
+    }
+    std::swap(buffers_of_, there);
+    wanted_ = std::move(wanted);
+    for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
+      if (!IsOf(i, factor) || LevelOf(i) == 0) continue;
+      INFIMUM_RETURN_IF_ERROR(AddStep(i));
+    }
+    // Those that no step wrote as they are wanted.
+    while (!wanted_.empty()) {
+      const ReplayBuffer buffer = layout_.buffers[wanted_.front()];
+      const std::size_t left = wanted_.size();
+      INFIMUM_RETURN_IF_ERROR(BufferIn(buffer.tensor, buffer.order, last_step_));
+      if (wanted_.size() == left) return Error{"its levels cannot end in the same layouts"};
+    }
+    std::swap(buffers_of_, there);
+    return {};
+  }
+
+  std::size_t FirstOf(std::size_t factor) const {
+    std::size_t first = 0;
+    while (!IsOf(first, factor)) ++first;
+    return first;
+  }
+
+  // Buffers that are there at either level of all factors: those that came with the schedule, those that no factor
+  // writes, and of the others those that are read outside of their factor.
+  std::vector<bool> SharedBuffers() const {
+    std::vector<bool> shared(layout_.buffers.size(), true);
+    std::vector<std::optional<ReplayLevel>> writer(layout_.buffers.size());
+    for (const ReplayOperation& operation : layout_.operations) {
+      for (const std::size_t buffer : operation.writes) {
+        const std::optional<ReplayLevel>& level = schedule_.steps[operation.step].level;
+        if (!level) continue;
+        // Level 1 may write what level 0 does; what it alone writes is its own.
+        if (!writer[buffer] || level->level == 0) writer[buffer] = level;
+        shared[buffer] = false;
+      }
+    }
+    for (const ReplayOperation& operation : layout_.operations) {
+      const std::optional<ReplayLevel>& level = schedule_.steps[operation.step].level;
+      for (const std::size_t buffer : operation.reads) {
+        if (writer[buffer] && (!level || level->factor != writer[buffer]->factor)) shared[buffer] = true;
+      }
+    }
+    for (const std::size_t output : layout_.outputs) shared[output] = true;
+    return shared;
+  }
+
   std::size_t AddBuffer(std::size_t tensor, OrderId order) {
+    const auto wanted = std::ranges::find_if(wanted_, [&](std::size_t buffer) {
+      return layout_.buffers[buffer].tensor == tensor && layout_.buffers[buffer].order == order;
+    });
+    if (wanted != wanted_.end()) {
+      const std::size_t buffer = *wanted;
+      wanted_.erase(wanted);
+      buffers_of_[tensor].push_back(buffer);
+      return buffer;
+    }
     layout_.buffers.push_back({tensor, order});
     buffers_of_[tensor].push_back(layout_.buffers.size() - 1);
     return layout_.buffers.size() - 1;
@@ -101,6 +193,7 @@ class LayoutBuilder {
   const ReplayOrders& known_;
   ReplayLayout layout_;
   std::vector<std::vector<std::size_t>> buffers_of_;  // of each tensor, the first as its producer wrote it
+  std::vector<std::size_t> wanted_;                   // that level 1 of a factor is still to write
   std::size_t last_step_ = 0;
 };
 

@@ -7,6 +7,11 @@
 // Greedy, in the order of the steps: a tensor has the layout that its producer writes; a copy in another layout is made
 // once, before its first reader, and serves all later ones.
 //
+// Of a schedule with factors: the layouts are those of level 0. What runs at level 1 starts from the buffers that are
+// there at either level of the factors before it, and ends in those that readers outside of the factor have: where its
+// steps want others, the reorders are its own. So any combination of levels is a program, and the operations of both
+// levels stand one behind the other in one list, of which an inference leaves out what does not run.
+//
 // A layout is a number here, the same for the same layout of one tensor; the runner knows what it means.
 #pragma once
 

@@ -101,6 +101,7 @@ int Main(int argc, char** argv) {
   AddConfirmCommand(app, invocation);
   AddMeasureCommand(app, invocation);
   AddReplayCommand(app, invocation);
+  AddExplainCommand(app, invocation);
   AddCompareCommand(app, invocation);
   AddReportCommand(app, invocation);
   AddDevicesCommand(app, invocation);

@@ -1,6 +1,8 @@
 #include "src/planner/replay_planner.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -105,8 +107,9 @@ class ScheduleBuilder {
         tensors_(graph.values.size()),
         weights_(graph, schedule_, [this](ValueId value) { return TensorOf(value); }) {}
 
-  Result<ReplaySchedule> Build() {
+  Result<ReplaySchedule> Build(const std::vector<std::string>& factors) {
     schedule_.model = graph_.name;
+    schedule_.factors = factors;
     for (const ValueId output : graph_.outputs) {
       const ValueId root = RootOf(output);
       // Two outputs that are one tensor are compared once.
@@ -116,7 +119,10 @@ class ScheduleBuilder {
       const Status status = AddUnit(unit);
       if (!status.ok()) return Within(NameOf(graph_.layer(unit.layers.front())), status.error());
     }
+    // A design comes later; one inference stands for it here.
+    if (!factors.empty()) schedule_.design = {std::string(factors.size(), '0')};
     INFIMUM_RETURN_IF_ERROR(Validate(schedule_));
+    schedule_.design.clear();
     return std::move(schedule_);
   }
 
@@ -149,6 +155,7 @@ class ScheduleBuilder {
     ReplayStep step;
     step.workload = unit.workload;
     step.candidate = unit.candidate;
+    step.level = unit.level;
     for (const LayerId id : unit.layers)
       if (graph_.layer(id).status != LayerStatus::kFree) step.layers.push_back(graph_.layer(id).name);
     if (unit.members.empty()) {
@@ -174,8 +181,13 @@ class ScheduleBuilder {
     }
     std::map<ValueId, std::size_t> changed;
     for (const LayerId id : unit.layers) {
-      INFIMUM_ASSIGN_OR_RETURN(const auto more, weights_.Change(graph_.layer(id)));
-      for (const auto& [value, tensor] : more) changed.emplace(RootOf(value), tensor);
+      // Both levels of a factor read the weights that one of them had changed.
+      auto known = changed_.find(id);
+      if (known == changed_.end()) {
+        INFIMUM_ASSIGN_OR_RETURN(auto more, weights_.Change(graph_.layer(id)));
+        known = changed_.emplace(id, std::move(more)).first;
+      }
+      for (const auto& [value, tensor] : known->second) changed.emplace(RootOf(value), tensor);
     }
     for (const ValueId operand : unit.operands) {
       if (const auto found = changed.find(RootOf(operand)); found != changed.end()) {
@@ -230,6 +242,7 @@ class ScheduleBuilder {
   std::map<ValueId, std::string> output_names_;
   ReplaySchedule schedule_;
   WeightChanger weights_;
+  std::map<LayerId, std::map<ValueId, std::size_t>> changed_;  // of each layer, the tensors in place of its weights
 };
 
 }  // namespace
@@ -266,8 +279,60 @@ Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vect
   return InOrder(graph, std::move(units));
 }
 
+Result<ReplayChoices> ChoicesBetween(const ModelGraph& graph, const std::vector<ReplayUnit>& plan,
+                                     const std::vector<ReplayUnit>& other) {
+  // Layers that a unit of either way runs together, by the first of them.
+  std::vector<std::size_t> first(graph.layers.size());
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] = i;
+  const auto find = [&](std::size_t layer) {
+    while (first[layer] != layer) layer = first[layer] = first[first[layer]];
+    return layer;
+  };
+  for (const auto* units : {&plan, &other}) {
+    for (const ReplayUnit& unit : *units) {
+      for (const LayerId layer : unit.layers) {
+        const std::size_t a = find(layer.index()), b = find(unit.layers.front().index());
+        first[std::max(a, b)] = std::min(a, b);
+      }
+    }
+  }
+  std::map<std::size_t, std::array<std::vector<const ReplayUnit*>, 2>> levels;
+  for (const ReplayUnit& unit : plan) levels[find(unit.layers.front().index())][0].push_back(&unit);
+  for (const ReplayUnit& unit : other) levels[find(unit.layers.front().index())][1].push_back(&unit);
+  std::vector<ReplayUnit> groups;
+  for (const auto& [layer, of] : levels) {
+    ReplayUnit group;
+    for (const ReplayUnit* unit : of[0])
+      group.layers.insert(group.layers.end(), unit->layers.begin(), unit->layers.end());
+    if (of[0].empty() || of[1].empty()) return Error{NameOf(graph.layers[layer]) + " is run by one of two ways alone"};
+    std::ranges::sort(group.layers);
+    groups.push_back(std::move(group));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(groups, InOrder(graph, std::move(groups)));
+  ReplayChoices choices;
+  for (const ReplayUnit& group : groups) {
+    const auto& of = levels[find(group.layers.front().index())];
+    const bool is_same = std::ranges::equal(of[0], of[1], [](const ReplayUnit* a, const ReplayUnit* b) {
+      return a->layers == b->layers && a->workload == b->workload && a->candidate == b->candidate;
+    });
+    for (const std::size_t level : {0, 1}) {
+      if (is_same && level == 1) break;
+      for (const ReplayUnit* unit : of[level]) {
+        choices.units.push_back(*unit);
+        if (!is_same) choices.units.back().level = ReplayLevel{choices.factors.size(), level};
+      }
+    }
+    if (!is_same) choices.factors.push_back(graph.layer(of[0].front()->layers.front()).name);
+  }
+  return choices;
+}
+
 Result<ReplaySchedule> BuildReplaySchedule(const ModelGraph& graph, const std::vector<ReplayUnit>& units) {
-  return ScheduleBuilder(graph, units).Build();
+  return ScheduleBuilder(graph, units).Build({});
+}
+
+Result<ReplaySchedule> BuildReplaySchedule(const ModelGraph& graph, const ReplayChoices& choices) {
+  return ScheduleBuilder(graph, choices.units).Build(choices.factors);
 }
 
 }  // namespace infimum

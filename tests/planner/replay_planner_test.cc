@@ -380,5 +380,102 @@ TEST(ReplayPlanner, AnUnsupportedLayerIsNamedWithTheReason) {
   EXPECT_THAT(ErrorOf(values.graph()), HasSubstr("operator NonMaxSuppression is not supported yet"));
 }
 
+std::vector<std::string> Steps(const ReplaySchedule& schedule) {
+  std::vector<std::string> steps;
+  for (const ReplayStep& step : schedule.steps) {
+    std::string text = step.layers.empty() ? step.name : "";
+    for (const std::string& layer : step.layers) text += (text.empty() ? "" : "+") + layer;
+    text += " " + step.candidate.name;
+    if (step.level) text += " at " + schedule.factors[step.level->factor] + "=" + std::to_string(step.level->level);
+    steps.push_back(text);
+  }
+  return steps;
+}
+
+class Choices : public ::testing::Test {
+ protected:
+  Choices() {
+    model_.Input("x");
+    AddLayer(model_, "one", "Relu", {"x"}, "a", kRelu);
+    AddLayer(model_, "two", "Relu", {"a"}, "b", kRelu);
+    AddLayer(model_, "sum", "Add", {"b", "x"}, "c", kAdd);
+    AddLayer(model_, "last", "Relu", {"c"}, "y", kRelu);
+    model_.Output("y");
+  }
+
+  ReplayRegion Region(std::vector<std::size_t> layers, const std::string& text,
+                      const std::vector<std::string>& operands, const std::string& output) {
+    ReplayRegion made;
+    for (const std::size_t layer : layers) {
+      made.region.layers.emplace_back(layer);
+      made.region.members.push_back({LayerId(layer)});
+    }
+    made.region.workload = *ParseWorkload(text);
+    for (const std::string& operand : operands) made.region.operands.push_back(model_.Value(operand));
+    made.region.outputs = {model_.Value(output)};
+    made.candidate = {"fused"};
+    return made;
+  }
+  ReplayRegion OneTwo() {
+    return Region({0, 1}, std::string("region [") + kRelu + "](in0) ; [" + kRelu + "](%0)", {"x"}, "b");
+  }
+  ReplayRegion TwoSum() {
+    return Region({1, 2}, std::string("region [") + kRelu + "](in0) ; [" + kAdd + "](%0,in1)", {"a", "x"}, "c");
+  }
+
+  std::vector<std::string> Between(const std::vector<ReplayRegion>& plan, const std::vector<ReplayRegion>& other,
+                                   const std::vector<ReplayCandidate>& candidates) {
+    const auto best = UnitsOf(model_.graph(), {"fast", "fast", "fast", "fast"}, plan);
+    const auto like = UnitsOf(model_.graph(), candidates, other);
+    EXPECT_TRUE(best.ok() && like.ok());
+    const Result<ReplayChoices> choices = ChoicesBetween(model_.graph(), *best, *like);
+    EXPECT_TRUE(choices.ok()) << (choices.ok() ? "" : choices.error().message);
+    const Result<ReplaySchedule> schedule = BuildReplaySchedule(model_.graph(), *choices);
+    EXPECT_TRUE(schedule.ok()) << (schedule.ok() ? "" : schedule.error().message);
+    return schedule.ok() ? Steps(*schedule) : std::vector<std::string>();
+  }
+
+  GraphBuilder model_;
+};
+
+TEST_F(Choices, AKernelAndAFusionAreFactorsAndWhatIsAlikeAlwaysRuns) {
+  EXPECT_THAT(Between({OneTwo()}, {}, {"slow", "fast", "fast", "slow"}),
+              ElementsAre("one+two fused at one=0", "one slow at one=1", "two fast at one=1", "sum fast",
+                          "last fast at last=0", "last slow at last=1"));
+}
+
+TEST_F(Choices, RegionsThatOverlapAreOneFactor) {
+  EXPECT_THAT(Between({OneTwo()}, {TwoSum()}, {"fast", "fast", "fast", "fast"}),
+              ElementsAre("one+two fused at one=0", "sum fast at one=0", "one fast at one=1", "two+sum fused at one=1",
+                          "last fast"));
+}
+
+TEST_F(Choices, TwoEqualWaysHaveNoFactor) {
+  EXPECT_THAT(Between({OneTwo()}, {OneTwo()}, {"slow", "slow", "fast", "fast"}),
+              ElementsAre("one+two fused", "sum fast", "last fast"));
+}
+
+TEST(ReplayPlanner, BothLevelsOfAFactorReadTheWeightsThatWereChangedOnce) {
+  GraphBuilder model;
+  model.Input("x");
+  model.Weight("w");
+  model.graph().value(model.Value("x")).shape = Shape{{1, 4}};
+  model.graph().value(model.Value("w")).shape = Shape{{4, 2}};
+  model.graph().value(model.Value("p")).shape = Shape{{1, 2}};
+  AddLayer(model, "p", "Gemm", {"x", "w"}, "p", "matmul dtype=f32:f32:f32 a=1x1x4 b=1x4x2 bias=no weights=const")
+      .attributes["alpha"] = 2.0;
+  model.Output("p");
+  const auto best = UnitsOf(model.graph(), {"fast"}), like = UnitsOf(model.graph(), {"slow"});
+  ASSERT_TRUE(best.ok() && like.ok());
+  const Result<ReplayChoices> choices = ChoicesBetween(model.graph(), *best, *like);
+  ASSERT_TRUE(choices.ok());
+  const Result<ReplaySchedule> schedule = BuildReplaySchedule(model.graph(), *choices);
+  ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+  ASSERT_EQ(schedule->steps.size(), 3U);
+  EXPECT_TRUE(RunsOnce(*schedule, schedule->steps[0]));
+  EXPECT_EQ(schedule->steps[1].operands[1], schedule->steps[0].outputs[0]);
+  EXPECT_EQ(schedule->steps[2].operands, schedule->steps[1].operands);
+}
+
 }  // namespace
 }  // namespace infimum

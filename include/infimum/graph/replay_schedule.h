@@ -8,6 +8,14 @@
 // workload gives them (canonical shapes merge dimensions), and views are no steps: their result is the tensor that
 // they look at. Layouts and memory are the runner's affair.
 //
+// A schedule may leave choices open: *factors*, each of which runs some steps at level 0 and others in their place at
+// level 1. `design` says which, inference by inference, and any combination is a program:
+//
+//   factors   conv1                    design   0   1   1   0
+//   steps     conv1 + relu  (0, 1) -> 3            with level {factor 0, level 0}
+//             conv1         (0, 1) -> 2            with level {factor 0, level 1}
+//             relu          (2) -> 3               with level {factor 0, level 1}
+//
 // A step that reads weights alone and writes a weight (a transposed matrix, a folded normalisation) runs once, before
 // the first inference, and is not timed. Such steps may read weights that no model has: `fill` gives their elements.
 #pragma once
@@ -16,6 +24,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "infimum/base/result.h"
@@ -46,6 +55,14 @@ struct ReplayTensor {
   friend bool operator==(const ReplayTensor&, const ReplayTensor&) = default;
 };
 
+// Whether a step runs: where the factor of that number is at that level.
+struct ReplayLevel {
+  std::size_t factor = 0;
+  std::size_t level = 0;  // 0 or 1
+
+  friend bool operator==(const ReplayLevel&, const ReplayLevel&) = default;
+};
+
 // What is to run a step, by name; an empty name is any that runs.
 struct ReplayCandidate {
   std::string name;  // "onednn/brgconv:avx512_core"
@@ -73,6 +90,7 @@ struct ReplayStep {
   std::vector<std::size_t> outputs;
   std::vector<ReplayValues> values;                    // one for a layer, one for each member of a region
   std::vector<ReplayValueTensors> value_tensors = {};  // likewise, or none at all where no value is a tensor
+  std::optional<ReplayLevel> level = std::nullopt;     // absent: it always runs
 
   friend bool operator==(const ReplayStep&, const ReplayStep&) = default;
 };
@@ -83,6 +101,9 @@ struct ReplaySchedule {
   std::vector<ReplayStep> steps;  // producers before consumers
   // The contract that the model is run under, where its types leave it open: "tf32". Empty: that of each step's types.
   std::string contract = {};
+  std::vector<std::string> factors = {};  // names, for people
+  // '0' or '1' of each factor for each inference to time, in this order. Without factors none.
+  std::vector<std::string> design = {};
 
   friend bool operator==(const ReplaySchedule&, const ReplaySchedule&) = default;
 };
@@ -94,9 +115,15 @@ std::vector<Operand> OutputsOf(const Workload& workload);
 // Whether all that a step writes are weights: it runs once, before the first inference.
 bool RunsOnce(const ReplaySchedule& schedule, const ReplayStep& step);
 
+// Whether a step or part of that level runs in an inference whose factors are at these levels ('0' or '1' each).
+inline bool RunsAt(const std::optional<ReplayLevel>& level, std::string_view levels) {
+  return !level || levels[level->factor] == static_cast<char>('0' + level->level);
+}
+
 // Indices in range, element counts and types of the workloads, one producer a tensor and before its first reader,
 // nothing written to an input, weights made of weights alone, every intermediate produced, values in weights that are
-// there. A schedule that passes makes no runner crash.
+// there. The steps of a factor follow one another, those of level 0 first; what is read behind them is made at both
+// levels, and a tensor made at one alone is no output. A schedule that passes makes no runner crash.
 Status Validate(const ReplaySchedule& schedule);
 
 }  // namespace infimum

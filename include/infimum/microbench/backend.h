@@ -68,6 +68,7 @@ class PreparedReplay {
   virtual ~PreparedReplay() = default;
 
   // Steps and changes of layout, in the order in which an inference runs them; their times are the harness's to fill.
+  // Of a schedule with factors those of both levels: an inference leaves out what its levels do not run (RunsAt).
   virtual const std::vector<ReplayPart>& parts() const = 0;
 
   // One part on what its predecessors left. Running all of them in order is one inference; the same one may run again
@@ -85,7 +86,8 @@ class PreparedReplay {
   virtual Result<std::optional<std::vector<Latency>>> TimeEach() { return std::optional<std::vector<Latency>>(); }
 
   // One inference, each step compared with the f64 reference on the very operands that it had, then the outputs with
-  // what is expected of them: `parts` and `outputs` of the result, without times.
+  // what is expected of them: `parts` and `outputs` of the result, without times. With factors two inferences, all of
+  // them at level 0 and all at level 1, and the outputs of both.
   virtual Result<ReplayResult> Check() = 0;
 
   virtual Bytes weights() const = 0;  // that an inference reads, as packed

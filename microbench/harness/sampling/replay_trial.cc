@@ -129,6 +129,54 @@ Status TimeAlone(Backend& backend, PreparedReplay& replay, std::size_t index, Cl
   return {};
 }
 
+constexpr int kWarmUps = 2;
+// Of an inference during which the scheduler took the core away.
+constexpr int kMostTries = 2;
+// From there on weights are near when their turn comes again: an inference is timed behind another of its own levels.
+constexpr double kNear = 0.5;
+
+Status RunInference(PreparedReplay& replay, const ReplaySchedule& schedule, const std::string& levels) {
+  const std::vector<ReplayPart>& parts = replay.parts();
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    if (RunsAt(schedule.steps[parts[part].step].level, levels)) INFIMUM_RETURN_IF_ERROR(replay.Run(part));
+  return {};
+}
+
+// Whole inferences after the schedule's design, each once.
+Status RunDesign(Backend& backend, PreparedReplay& replay, const ReplaySchedule& schedule, Clock::Duration budget,
+                 TrialTools tools, ReplayResult& result) {
+  const std::string none(schedule.factors.size(), '0'), all(schedule.factors.size(), '1');
+  for (std::size_t part = 0; part < result.parts.size(); ++part)
+    if (RunsAt(schedule.steps[result.parts[part].step].level, none))
+      result.parts[part].constants = replay.constants(part);
+  INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));
+  const bool settles = result.share_near() >= kNear;
+  for (int i = 0; i < kWarmUps; ++i) {
+    INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, all));
+    INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, none));
+  }
+  std::vector<Latency> samples;
+  const Clock& clock = backend.clock();
+  const Clock::Duration begin = clock.Now();
+  for (const std::string& levels : schedule.design) {
+    if (clock.Now() - begin >= budget) break;
+    if (settles) INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, levels));
+    Clock::Duration time{0};
+    for (int i = 0; i < kMostTries; ++i) {
+      const std::int64_t switches = tools.interference.InvoluntarySwitches();
+      const Clock::Duration before = clock.Now();
+      INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, levels));
+      time = clock.Now() - before;
+      if (tools.interference.InvoluntarySwitches() == switches) break;
+    }
+    result.inferences.emplace_back(time);
+    if (levels == none) samples.emplace_back(time);
+  }
+  if (samples.empty()) return Error{"the time sufficed for no inference with all factors at level 0: raise --budget"};
+  result.repetitions.push_back({std::move(samples)});
+  return {};
+}
+
 }  // namespace
 
 Result<ReplaySchedule> ReadSchedule(const std::string& path) {
@@ -159,6 +207,10 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, T
   result.arena = replay->arena();
 
   result.last_level_cache = tools.flusher.last_level_cache();
+  if (!schedule.factors.empty()) {
+    INFIMUM_RETURN_IF_ERROR(RunDesign(backend, *replay, schedule, request.design_budget, tools, result));
+    return result;
+  }
   const std::size_t count = result.parts.size();
   PartsRun whole(*replay, 0, count);
   SamplerOptions options;

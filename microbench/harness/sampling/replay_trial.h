@@ -7,6 +7,9 @@
 //   alone     part by part: the same one again and again, on what its predecessors left; then once more with cold
 //   weights
 //
+// Of a schedule with factors: prepare and check both levels, then run and time whole inferences after its design, in
+// the order given, each with its own levels; parts are not timed.
+//
 // How much of what an inference goes through the caches still hold is asked of the backend, in each repetition anew.
 #pragma once
 
@@ -38,6 +41,8 @@ struct ReplayRequest {
   // Sampling time of a candidate: each stretch of the whole gets four times as much, a part alone
   // a tenth, or a dozen launches.
   Clock::Duration budget = std::chrono::milliseconds(200);
+  // Of all inferences of a design.
+  Clock::Duration design_budget = std::chrono::minutes(1);
 
   friend bool operator==(const ReplayRequest&, const ReplayRequest&) = default;
 };

@@ -17,8 +17,9 @@ constexpr auto kTimeLimit = std::chrono::minutes(20);
 
 Result<ReplayResult> RunOne(const ReplaySession& session, std::int64_t round, Worker& worker) {
   INFIMUM_RETURN_IF_ERROR(worker.Start(round));
-  const WorkerReply reply = worker.Ask(
-      ReplayRequest{session.schedule, session.tensors, session.results, round == 0, session.budget}, kTimeLimit);
+  const WorkerReply reply = worker.Ask(ReplayRequest{session.schedule, session.tensors, session.results, round == 0,
+                                                     session.budget, session.design_budget},
+                                       session.design_budget + kTimeLimit);
   if (const auto* loss = std::get_if<WorkerLoss>(&reply)) return Error{"the replay failed: " + loss->reason};
   const auto& answer = std::get<WorkerAnswer>(reply);
   if (const auto* error = std::get_if<Error>(&answer)) return *error;
@@ -35,7 +36,7 @@ Result<ReplayResult> RunReplaySession(const ReplaySession& session, const Replay
     INFIMUM_ASSIGN_OR_RETURN(ReplayResult one, RunOne(session, round, tools.worker));
     if (!all) {
       all = std::move(one);
-      if (all->FirstFault()) break;
+      if (all->FirstFault() || !all->inferences.empty()) break;
       continue;
     }
     INFIMUM_ASSIGN_OR_RETURN(all, Joined(*std::move(all), one));
@@ -56,6 +57,10 @@ Status WriteReplay(const ReplayResult& result, const std::string& path) {
 }
 
 std::string DescribeReplay(const ReplayResult& result) {
+  if (!result.inferences.empty()) {
+    return "R " + FormatLatency(result.demonstrated()) + ", and " + std::to_string(result.inferences.size()) +
+           " inferences after its design";
+  }
   std::size_t reorders = 0;
   Latency reordering{0};
   for (const ReplayPart& part : result.parts) {

@@ -111,9 +111,10 @@ class Runner {
                         std::fprintf(stderr, "infimum: replay: repetition %lld of %lld\n",
                                      static_cast<long long>(done + 1), static_cast<long long>(rounds));
                       }};
-    const Result<ReplayResult> result = RunReplaySession({options_.replay, options_.tensors, options_.results,
-                                                          options_.campaign.rounds, options_.campaign.sampler.budget},
-                                                         tools);
+    ReplaySession session{options_.replay, options_.tensors, options_.results, options_.campaign.rounds,
+                          options_.campaign.sampler.budget};
+    if (options_.campaign.budget) session.design_budget = *options_.campaign.budget;
+    const Result<ReplayResult> result = RunReplaySession(session, tools);
     if (!result.ok()) return failed(result.error());
     const Status written = WriteReplay(*result, options_.output);
     if (!written.ok()) return Fail(written.error());

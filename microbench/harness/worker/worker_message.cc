@@ -72,6 +72,7 @@ static void VisitFields(Visitor& visit, Like<ReplayRequest> auto& request) {
   visit("results", request.results);
   visit("check_numbers", request.check_numbers);
   visit("budget_ns", request.budget);
+  visit("design_budget_ns", request.design_budget);
 }
 
 namespace {

@@ -27,7 +27,8 @@ void CollectOutside(const Region& region, std::vector<Operand>& inputs, std::vec
 
 class Checker {
  public:
-  explicit Checker(const ReplaySchedule& schedule) : schedule_(schedule), known_(schedule.tensors.size(), false) {}
+  explicit Checker(const ReplaySchedule& schedule)
+      : schedule_(schedule), known_(schedule.tensors.size(), false), made_at_one_(schedule.tensors.size(), false) {}
 
   Status Run() {
     INFIMUM_RETURN_IF_ERROR(CheckTensors());
@@ -45,16 +46,80 @@ class Checker {
       known_[i] = !made[i] && schedule_.tensors[i].kind != ReplayTensorKind::kIntermediate;
     }
     for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
-      const Status status = CheckStep(schedule_.steps[i]);
+      Status status = Enter(schedule_.steps[i]);
+      if (status.ok()) status = CheckStep(schedule_.steps[i]);
       if (!status.ok()) return Within(Numbered("step", i, schedule_.steps[i].name), status.error());
     }
+    INFIMUM_RETURN_IF_ERROR(Leave());
+    if (has_steps_.size() != schedule_.factors.size()) {
+      for (std::size_t i = 0; i < schedule_.factors.size(); ++i)
+        if (!has_steps_.contains(i)) return Error{Numbered("factor", i, schedule_.factors[i]) + " has no steps"};
+    }
     for (std::size_t i = 0; i < known_.size(); ++i) {
-      if (!known_[i]) return Error{Numbered("tensor", i, schedule_.tensors[i].name) + " is made by no step"};
+      const std::string which = Numbered("tensor", i, schedule_.tensors[i].name);
+      if (!known_[i] && !made_at_one_[i]) return Error{which + " is made by no step"};
+      if (!known_[i] && schedule_.tensors[i].is_output)
+        return Error{which + " is an output and made at one level alone"};
+    }
+    return CheckDesign();
+  }
+
+ private:
+  // Goes over to the level that a step belongs to. Steps that run once stand anywhere.
+  Status Enter(const ReplayStep& step) {
+    if (!step.level) return RunsOnceSafely(step) ? Status() : Leave();
+    const auto [factor, level] = *step.level;
+    if (factor >= schedule_.factors.size()) {
+      return Error{"it is of factor " + std::to_string(factor) + " of " + std::to_string(schedule_.factors.size())};
+    }
+    if (level > 1) return Error{"it is of level " + std::to_string(level) + ", not of 0 or 1"};
+    if (level_ && level_->factor != factor) INFIMUM_RETURN_IF_ERROR(Leave());
+    const std::string which = Numbered("factor", factor, schedule_.factors[factor]);
+    if (!level_) {
+      if (!has_steps_.insert(factor).second) return Error{"the steps of " + which + " do not follow one another"};
+      if (level != 0) return Error{"the steps of " + which + " do not begin with level 0"};
+      before_ = known_;
+    } else if (level < level_->level) {
+      return Error{"the steps of " + which + " at level 0 do not come first"};
+    } else if (level > level_->level) {
+      std::swap(known_, before_);  // before_: what is known behind level 0
+    }
+    level_ = step.level;
+    return {};
+  }
+
+  // Behind a factor's steps what both levels made is known.
+  Status Leave() {
+    if (!level_) return {};
+    if (level_->level == 0) {
+      return Error{Numbered("factor", level_->factor, schedule_.factors[level_->factor]) + " has no steps at level 1"};
+    }
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (known_[i] != before_[i]) made_at_one_[i] = true;
+      known_[i] = known_[i] && before_[i];
+    }
+    level_.reset();
+    return {};
+  }
+
+  // Of a step whose indices may be out of range.
+  bool RunsOnceSafely(const ReplayStep& step) const {
+    return std::ranges::all_of(step.outputs, [&](std::size_t output) { return output < known_.size(); }) &&
+           RunsOnce(schedule_, step);
+  }
+
+  Status CheckDesign() const {
+    if (schedule_.factors.empty() != schedule_.design.empty()) return Error{"it has factors or a design, not both"};
+    for (std::size_t i = 0; i < schedule_.design.size(); ++i) {
+      const std::string& levels = schedule_.design[i];
+      if (levels.size() != schedule_.factors.size() || levels.find_first_not_of("01") != std::string::npos) {
+        return Error{"inference " + std::to_string(i) + " of its design is " + Quoted(levels) +
+                     ", not a 0 or 1 for each of " + std::to_string(schedule_.factors.size()) + " factors"};
+      }
     }
     return {};
   }
 
- private:
   Status CheckTensors() const {
     std::set<std::string_view> names;
     for (std::size_t i = 0; i < schedule_.tensors.size(); ++i) {
@@ -87,15 +152,17 @@ class Checker {
       }
     }
     const bool once = RunsOnce(schedule_, step);
+    if (once && step.level) return Error{"it makes a weight, which both levels of its factor may read"};
     for (const std::size_t output : step.outputs) {
       const ReplayTensor& tensor = schedule_.tensors[output];
       const std::string which = Numbered("tensor", output, tensor.name);
       if (tensor.kind == ReplayTensorKind::kInput) return Error{which + " is an input and is written"};
-      if (known_[output]) return Error{which + " is made twice"};
+      if (known_[output] || made_at_one_[output]) return Error{which + " is made twice"};
       if (tensor.kind == ReplayTensorKind::kWeight && !once) {
         return Error{which + " is a weight, but another output of the step is none"};
       }
       known_[output] = true;
+      if (once && level_) before_[output] = true;
     }
     for (const std::size_t operand : step.operands) {
       if (once && schedule_.tensors[operand].kind != ReplayTensorKind::kWeight) {
@@ -155,7 +222,13 @@ class Checker {
   }
 
   const ReplaySchedule& schedule_;
-  std::vector<bool> known_;  // made, or there from the start
+  std::vector<bool> known_;        // made, or there from the start
+  std::vector<bool> made_at_one_;  // level of a factor: nothing outside of it may read them
+  // Of the factor whose steps are being gone through; `before_` is then what is known behind its other level, or before
+  // its first step.
+  std::optional<ReplayLevel> level_;
+  std::vector<bool> before_;
+  std::set<std::size_t> has_steps_;
 };
 
 }  // namespace

@@ -52,6 +52,7 @@ static void VisitFields(Visitor& visit, Like<ReplayResult> auto& result) {
   visit("arena_bytes", result.arena);
   visit.Lenient("last_level_cache_bytes", result.last_level_cache);
   visit("resident_share", result.resident_share, {0, 1});
+  visit.Sparse("inferences_us", result.inferences);
 }
 
 Latency ReplayResult::demonstrated() const {

@@ -56,6 +56,9 @@ struct ReplayResult {
   // Of constants() + arena, gone through again and again, the share that the caches keep, in that process too.
   // Absent where the backend cannot tell.
   std::optional<double> resident_share;
+  // Of a schedule with factors: one inference after each entry of its design, as far as the time sufficed. Its parts
+  // then have no times, and `repetitions` are the inferences with all factors at level 0.
+  std::vector<Latency> inferences = {};
 
   // The point value of the whole.
   Latency demonstrated() const;

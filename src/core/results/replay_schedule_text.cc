@@ -33,6 +33,12 @@ static void VisitFields(Visitor& visit, Like<ReplayTensor> auto& tensor) {
 }
 
 template <class Visitor>
+static void VisitFields(Visitor& visit, Like<ReplayLevel> auto& level) {
+  visit("factor", level.factor);
+  visit("level", level.level);
+}
+
+template <class Visitor>
 static void VisitFields(Visitor& visit, Like<ReplayStep> auto& step) {
   visit("name", step.name);
   visit("layers", step.layers);
@@ -44,6 +50,7 @@ static void VisitFields(Visitor& visit, Like<ReplayStep> auto& step) {
   visit.Sparse("input_layout", step.candidate.input_layout);
   visit.Sparse("output_layout", step.candidate.output_layout);
   visit.Sparse("value_tensors", step.value_tensors);
+  visit("runs_at", step.level);
 }
 
 template <class Visitor>
@@ -52,6 +59,8 @@ static void VisitFields(Visitor& visit, Like<ReplaySchedule> auto& schedule) {
   visit("tensors", schedule.tensors);
   visit("steps", schedule.steps);
   visit.Sparse("contract", schedule.contract);
+  visit.Sparse("factors", schedule.factors);
+  visit.Sparse("design", schedule.design);
 }
 
 std::string FormatReplaySchedule(const ReplaySchedule& schedule) {

@@ -6,7 +6,8 @@
 //              "operands":[0,1,2],"outputs":[3],"values":[{"epsilon":[1e-05]}]}, ...]}
 //
 // Only where there are any: a tensor has "fill" (the number that all its elements are), a step "value_tensors", one
-// object for each of its values: [{"in1_scale":12}].
+// object for each of its values: [{"in1_scale":12}]. A schedule that leaves choices open has "factors":["conv1", ...]
+// and "design":["0", ...], and a step of a choice "runs_at":{"factor":0,"level":1}.
 #pragma once
 
 #include <string>

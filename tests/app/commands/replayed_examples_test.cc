@@ -135,6 +135,72 @@ TEST(ReplayedExample, RowsAreNormalizedAsOneWithTheirEpsilon) {
   EXPECT_THAT(workloads, ::testing::Not(Contains(HasSubstr("reduction"))));
 }
 
+class ExplainedExample : public ::testing::Test {
+ protected:
+  // Measured as a user would; false, and the test to be skipped, where no ONNX Runtime is known.
+  bool Explain(std::vector<std::string> more) {
+    std::vector<std::string> arguments{"explain", model_, "--budget", "2s", "--format", "json", "-o", "e.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = program_.Infimum(arguments);
+    if (LacksFramework(ended)) return false;
+    EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+    json_ = nlohmann::json::parse(program_.Read("e.json"), nullptr, false);
+    return true;
+  }
+
+  const ProgramTest program_;
+  const std::string model_ = WriteExample(program_, "small_network");
+  nlohmann::json json_;
+};
+
+#define EXPLAIN_OR_SKIP(more) \
+  if (!Explain more) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed"
+
+TEST_F(ExplainedExample, TheLibrariesOwnChoicesAreSwitchedOneByOneAndKept) {
+  program_.Run({"analyze", model_, "--budget", "20s", "--framework", "none", "--report", "r.html"});
+  EXPLAIN_OR_SKIP(({"--heuristic"}));
+  ASSERT_TRUE(json_.is_object());
+  EXPECT_EQ(json_.at("schema"), "infimum.explain/1");
+  EXPECT_GT(json_.at("inferences").get<int>(), 100);
+  const auto& factors = json_.at("factors");
+  ASSERT_FALSE(factors.empty());
+  double sum = 0;
+  for (const auto& factor : factors) {
+    EXPECT_NE(factor.at("level0"), factor.at("level1"));
+    EXPECT_FALSE(factor.at("layers").empty());
+    sum += factor.at("effect").at("latency_us").get<double>();
+  }
+  EXPECT_NEAR(sum, json_.at("sum").at("latency_us").get<double>(), 1e-6);
+  EXPECT_THAT(program_.Run({"query", "--sql", "SELECT framework FROM runs"}), HasSubstr("infimum-explain"));
+}
+
+TEST_F(ExplainedExample, ARunDecidesWhatIsFusedAndHowFast) {
+  program_.Run({"analyze", model_, "--budget", "20s", "--framework", "none", "--report", "r.html"});
+  const Ended measured = program_.Infimum({"measure", model_, "-o", "run.json"});
+  if (LacksFramework(measured)) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
+  ASSERT_EQ(measured.exit_code, 0) << measured.errors;
+  EXPLAIN_OR_SKIP(({"--run", "run.json"}));
+  ASSERT_TRUE(json_.is_object());
+  EXPECT_THAT(json_.at("level1").at("program").get<std::string>(), HasSubstr("onnxruntime"));
+  EXPECT_FALSE(json_.at("factors").empty());
+}
+
+TEST_F(ExplainedExample, WhereNothingWasMeasuredNothingCanBeSwitched) {
+  const Ended ended = program_.Infimum({"explain", model_, "--budget", "1s"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("nothing can be switched"));
+  EXPECT_THAT(ended.errors, HasSubstr("infimum analyze"));
+}
+
+TEST_F(ExplainedExample, ARunWithoutLayersOrOfAnotherModelIsRefused) {
+  const std::string run = program_.Write(
+      "other.json", R"({"schema":"infimum.run/1","framework":"f","framework_version":"1","model_sha256":")" +
+                        std::string(64, 'a') + R"(","layers":[{"name":"c1","op":"Conv","samples_us":[5]}]})");
+  const Ended ended = program_.Infimum({"explain", model_, "--run", run});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("other.json"));
+}
+
 // On a GPU that is not there (tests/microbench/gpu/pretended_gpu.h), whose graphs are computed.
 class PretendedGpuReplay : public ::testing::Test {
  protected:

@@ -37,4 +37,24 @@ inline ReplaySchedule ExampleSchedule() {
   return schedule;
 }
 
+// The same with two choices: product and relu as one or apart, and the sum by either of two candidates.
+inline ReplaySchedule ExampleWithFactors() {
+  ReplaySchedule schedule = ExampleSchedule();
+  schedule.factors = {"fc", "sum"};
+  schedule.design = {"00", "11", "01", "10"};
+  ReplayStep region = ExampleStep("fc + act",
+                                  "region [matmul dtype=f32:f32:f32 a=1x4x8 b=1x8x2 bias=no weights=const](in0,w0) ; "
+                                  "[pointwise kind=relu dtype=f32:-:f32 in=8](%0)",
+                                  {0, 2}, {4});
+  region.values.resize(2);
+  region.level = ReplayLevel{0, 0};
+  schedule.steps.insert(schedule.steps.begin() + 1, region);
+  schedule.steps[2].level = schedule.steps[3].level = ReplayLevel{0, 1};
+  schedule.steps.push_back(schedule.steps.back());
+  schedule.steps[5].level = ReplayLevel{1, 0};
+  schedule.steps[6].level = ReplayLevel{1, 1};
+  schedule.steps[6].candidate = {"infimum/pointwise"};
+  return schedule;
+}
+
 }  // namespace infimum

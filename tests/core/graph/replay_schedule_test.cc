@@ -36,6 +36,19 @@ TEST(ReplaySchedule, ARegionsOperandsAreItsInputsThenItsWeights) {
   ASSERT_EQ(OutputsOf(*region).size(), 1U);
 }
 
+TEST(ReplaySchedule, AStepOfAFactorRunsAtItsLevelAlone) {
+  const ReplaySchedule schedule = ExampleWithFactors();
+  const Status status = Validate(schedule);
+  EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.error().message);
+  const auto runs = [&](std::size_t step, const char* levels) { return RunsAt(schedule.steps[step].level, levels); };
+  EXPECT_TRUE(runs(1, "01"));
+  EXPECT_FALSE(runs(2, "01"));
+  EXPECT_TRUE(runs(3, "10"));
+  EXPECT_TRUE(runs(4, "10"));
+  EXPECT_TRUE(runs(6, "01"));
+  EXPECT_FALSE(runs(6, "10"));
+}
+
 struct Fault {
   const char* says;
   std::function<void(ReplaySchedule&)> make;
@@ -82,6 +95,60 @@ TEST(ReplaySchedule, EachFaultIsNamed) {
   for (const Fault& fault : faults) {
     SCOPED_TRACE(fault.says);
     ReplaySchedule schedule = ExampleSchedule();
+    fault.make(schedule);
+    const Status status = Validate(schedule);
+    ASSERT_FALSE(status.ok());
+    EXPECT_THAT(status.error().message, HasSubstr(fault.says));
+  }
+}
+
+TEST(ReplaySchedule, EachFaultOfAFactorIsNamed) {
+  const Fault faults[] = {
+      {"is of factor 2 of 2", [](ReplaySchedule& s) { s.steps[1].level->factor = 2; }},
+      {"is of level 2, not of 0 or 1", [](ReplaySchedule& s) { s.steps[1].level->level = 2; }},
+      {"factor 2 ('pool') has no steps",
+       [](ReplaySchedule& s) {
+         s.factors.push_back("pool");
+         for (std::string& levels : s.design) levels += '0';
+       }},
+      {"has no steps at level 1", [](ReplaySchedule& s) { s.steps.erase(s.steps.begin() + 2, s.steps.begin() + 4); }},
+      {"do not begin with level 0", [](ReplaySchedule& s) { s.steps.erase(s.steps.begin() + 1); }},
+      {"at level 0 do not come first",
+       [](ReplaySchedule& s) {
+         std::swap(s.steps[1], s.steps[2]);
+         s.steps[1].level->level = 0;
+         s.steps[3].level->level = 0;
+         s.steps[2].level->level = 1;
+       }},
+      {"do not follow one another", [](ReplaySchedule& s) { std::swap(s.steps[3], s.steps[4]); }},
+      // What one level alone makes is the other's to miss.
+      {"is read before it is made",
+       [](ReplaySchedule& s) {
+         s.steps[5].operands[0] = 3;
+         s.steps[6].operands[0] = 3;
+       }},
+      {"is an output and made at one level alone", [](ReplaySchedule& s) { s.tensors[3].is_output = true; }},
+      {"is made twice",
+       [](ReplaySchedule& s) {
+         s.steps.push_back(s.steps[2]);
+         s.steps.back().level.reset();
+       }},
+      {"it makes a weight",
+       [](ReplaySchedule& s) {
+         s.steps[0].level = ReplayLevel{0, 0};
+       }},
+      {"factors or a design, not both", [](ReplaySchedule& s) { s.design.clear(); }},
+      {"factors or a design, not both",
+       [](ReplaySchedule& s) {
+         s = ExampleSchedule();
+         s.design = {""};
+       }},
+      {"inference 1 of its design is '1', not a 0 or 1 for each of 2", [](ReplaySchedule& s) { s.design[1] = "1"; }},
+      {"inference 1 of its design is '1x'", [](ReplaySchedule& s) { s.design[1] = "1x"; }},
+  };
+  for (const Fault& fault : faults) {
+    SCOPED_TRACE(fault.says);
+    ReplaySchedule schedule = ExampleWithFactors();
     fault.make(schedule);
     const Status status = Validate(schedule);
     ASSERT_FALSE(status.ok());

@@ -29,8 +29,18 @@ TEST(ReplayScheduleText, ComesBackAsItWas) {
   EXPECT_EQ(*again, schedule);
 }
 
+TEST(ReplayScheduleText, ChoicesComeBackAndAScheduleWithoutThemDoesNotMentionThem) {
+  const ReplaySchedule schedule = ExampleWithFactors();
+  const Result<ReplaySchedule> again = ParseReplaySchedule(FormatReplaySchedule(schedule));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(*again, schedule);
+  const std::string without = FormatReplaySchedule(ExampleSchedule());
+  for (const char* const word : {"factors", "design", "runs_at"})
+    EXPECT_EQ(without.find(word), std::string::npos) << word;
+}
+
 TEST(ReplayScheduleText, WhateverIsDamagedIsRefusedOrStillValid) {
-  const std::string text = FormatReplaySchedule(ExampleSchedule());
+  const std::string text = FormatReplaySchedule(ExampleWithFactors());
   std::mt19937 random(3);
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -80,6 +90,7 @@ ReplayResult ExampleResult() {
   result.arena = Bytes{4096};
   result.last_level_cache = Bytes{100};
   result.resident_share = 0.25;
+  result.inferences = {Latency(12), Latency(13)};
   return result;
 }
 
@@ -108,6 +119,7 @@ TEST(ReplayResult, ComesBackAsItWas) {
   EXPECT_EQ(again->parts, result.parts);
   EXPECT_EQ(again->last_level_cache, result.last_level_cache);
   EXPECT_EQ(again->resident_share, result.resident_share);
+  EXPECT_EQ(again->inferences, result.inferences);
 }
 
 TEST(ReplayResult, NamesAWrongStepAWrongOutputAndWhatIsNoNumber) {

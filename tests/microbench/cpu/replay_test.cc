@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <random>
 #include <vector>
 
 #include "microbench/cpu/onednn_backend.h"
@@ -91,6 +92,105 @@ TEST_F(Replay, IsRightWhereARegionRunsAsAPartitionOfOneDnnGraph) {
       EXPECT_EQ(result.FirstFault().value_or(""), "");
       const auto runs = [&](const ReplayPart& part) { return !part.is_reorder && part.candidate == candidate; };
       EXPECT_EQ(std::count_if(result.parts.begin(), result.parts.end(), runs), 1);
+    }
+  }
+}
+
+// Conv1 + relu as one or apart, conv2 by two candidates, the residual likewise: every pair of layouts meets at both
+// ends of each factor.
+ReplaySchedule WithChoices(const std::string& fused, const std::string& first, const std::string& second,
+                           const std::string& other) {
+  ReplaySchedule schedule = Network(first, second);
+  const std::string text =
+      std::string("region [") + kFirst + "](in0,w0,w1) ; [pointwise kind=relu dtype=f32:-:f32 " + "in=576](%0)";
+  ReplayStep region = Step("conv1 + relu", text, fused, {0, 1, 2}, {5});
+  region.values.resize(2);
+  schedule.factors = {"conv1", "conv2"};
+  schedule.design = {"00", "01", "10", "11"};
+  region.level = ReplayLevel{0, 0};
+  schedule.steps[0].level = schedule.steps[1].level = ReplayLevel{0, 1};
+  schedule.steps[2].level = ReplayLevel{1, 0};
+  ReplayStep again = schedule.steps[2];
+  again.candidate = {other};
+  again.level = ReplayLevel{1, 1};
+  schedule.steps.insert(schedule.steps.begin() + 3, again);
+  schedule.steps.insert(schedule.steps.begin(), region);
+  return schedule;
+}
+
+TEST_F(Replay, IsRightAtBothLevelsOfEachFactorWhateverTheirLayouts) {
+  std::size_t reorders = 0;
+  const std::string first = CandidatesOf(kFirst).front();
+  const std::vector<std::string> candidates = CandidatesOf(kSecond);
+  // Each candidate once at either level.
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::string& second = candidates[i];
+    const std::string& other = candidates[(i + 1) % candidates.size()];
+    const char* const fused = i % 2 == 0 ? "onednn/graph/partition" : "onednn/graph/partition/nhwc";
+    SCOPED_TRACE(std::string(fused) + ", " + second + " or " + other);
+    const ReplaySchedule schedule = WithChoices(fused, first, second, other);
+    const ReplayResult result = Checked(schedule);
+    EXPECT_EQ(result.FirstFault().value_or(""), "");
+    EXPECT_EQ(result.outputs.size(), 2U);
+    for (const ReplayPart& part : result.parts) {
+      if (part.is_reorder && schedule.steps[part.step].level) ++reorders;
+      EXPECT_TRUE(part.is_reorder || part.error.has_value()) << part.name;
+    }
+  }
+  EXPECT_GT(reorders, 0U);
+}
+
+// Layouts without names: any two have a reorder, or only those from and to row-major.
+class NumberedOrders : public cpu::ReplayOrders {
+ public:
+  explicit NumberedOrders(bool direct) : direct_(direct) {}
+  bool IsDense(cpu::OrderId order) const override { return order != 2; }
+  bool HasReorder(cpu::OrderId from, cpu::OrderId to) const override {
+    return direct_ || from == cpu::kRowMajorOrder || to == cpu::kRowMajorOrder;
+  }
+
+ private:
+  bool direct_;
+};
+
+TEST(ReplayLayout, EachCombinationOfLevelsReadsOnlyWhatItsOwnPartsMade) {
+  const ReplaySchedule schedule = WithChoices("", "", "", "");
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const NumberedOrders known(random() % 2 == 0);
+    std::vector<cpu::StepOrders> orders;
+    for (const ReplayStep& step : schedule.steps) {
+      cpu::StepOrders wanted{random() % 4 == 0 && step.name == "relu", {}, {}};
+      for (const std::size_t operand : step.operands) {
+        const bool is_weight = schedule.tensors[operand].kind == ReplayTensorKind::kWeight;
+        wanted.reads.push_back(is_weight ? cpu::kRowMajorOrder : random() % 4);
+      }
+      for (std::size_t i = 0; i < step.outputs.size(); ++i) wanted.writes.push_back(random() % 4);
+      orders.push_back(std::move(wanted));
+    }
+    const Result<cpu::ReplayLayout> layout = cpu::LayOut(schedule, orders, known);
+    ASSERT_TRUE(layout.ok()) << layout.error().message;
+    for (const char* const levels : {"00", "01", "10", "11"}) {
+      SCOPED_TRACE(levels);
+      std::vector<bool> is_there(layout->buffers.size());
+      for (std::size_t i = 0; i < is_there.size(); ++i) is_there[i] = layout->IsGiven(schedule, i);
+      for (const cpu::ReplayOperation& operation : layout->operations) {
+        const ReplayStep& step = schedule.steps[operation.step];
+        if (!RunsAt(step.level, levels)) continue;
+        for (const std::size_t buffer : operation.reads) EXPECT_TRUE(is_there[buffer]) << step.name;
+        for (const std::size_t buffer : operation.writes) is_there[buffer] = true;
+        if (operation.is_reorder) {
+          EXPECT_EQ(layout->buffers[operation.reads[0]].tensor, layout->buffers[operation.writes[0]].tensor);
+          continue;
+        }
+        for (std::size_t i = 0; i < step.operands.size(); ++i) {
+          EXPECT_EQ(layout->buffers[operation.reads[i]].tensor, step.operands[i]);
+          if (!orders[operation.step].any_order) {
+            EXPECT_EQ(layout->buffers[operation.reads[i]].order, orders[operation.step].reads[i]);
+          }
+        }
+      }
+      for (const std::size_t output : layout->outputs) EXPECT_TRUE(is_there[output]);
     }
   }
 }

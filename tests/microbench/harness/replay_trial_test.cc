@@ -63,6 +63,36 @@ class FakeReplay : public PreparedReplay {
   std::size_t copies_ = 1;
 };
 
+// The parts of ExampleWithFactors(): 100 us each, 130 of the product at level 1, 150 of the sum.
+class FakeChoices : public PreparedReplay {
+ public:
+  explicit FakeChoices(FakeClock& clock) : clock_(clock) {
+    for (const std::size_t step : {1, 2, 3, 4, 5, 6}) {
+      ReplayPart part;
+      part.step = step;
+      parts_.push_back(part);
+    }
+  }
+  const std::vector<ReplayPart>& parts() const override { return parts_; }
+  Status Run(std::size_t part) override {
+    clock_.Advance(microseconds(part == 1 ? 130 : part == 5 ? 150 : 100));
+    return {};
+  }
+  Bytes constants(std::size_t part) const override { return Bytes{part == 0 || part == 1 ? 1 << 20 : 0}; }
+  Result<ReplayResult> Check() override {
+    ReplayResult result;
+    result.parts = parts_;
+    result.outputs = {{"y", 0, 0}, {"y", 0, 0}};
+    return result;
+  }
+  Bytes weights() const override { return Bytes{10}; }
+  Bytes arena() const override { return Bytes{20}; }
+
+ private:
+  FakeClock& clock_;
+  std::vector<ReplayPart> parts_;
+};
+
 class FakeReplayBackend : public Backend {
  public:
   std::string_view name() const override { return "fake"; }
@@ -78,6 +108,10 @@ class FakeReplayBackend : public Backend {
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view) override { return std::vector<PeakRate>(); }
   Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder*) override {
     if (refuses) return Error{"step 'fc': nothing runs it"};
+    if (!schedule.factors.empty()) {
+      EXPECT_EQ(schedule, ExampleWithFactors());
+      return std::unique_ptr<PreparedReplay>(std::make_unique<FakeChoices>(fake_clock));
+    }
     EXPECT_EQ(schedule, ExampleSchedule());
     return std::unique_ptr<PreparedReplay>(std::make_unique<FakeReplay>(fake_clock, refusal));
   }
@@ -224,6 +258,52 @@ TEST_F(ReplayTrial, ASessionTakesAFreshProcessForEachRepetitionAndChecksOnce) {
   EXPECT_EQ(result->repetitions.size(), 3U);
   EXPECT_EQ(result->FirstFault(), std::nullopt);
   EXPECT_THAT(DescribeReplay(*result), HasSubstr("composition error 1.250"));
+}
+
+class DesignedReplay : public ReplayTrial {
+ protected:
+  DesignedReplay() { std::ofstream(request_.schedule) << FormatReplaySchedule(ExampleWithFactors()); }
+};
+
+TEST_F(DesignedReplay, TimesWholeInferencesEachAtItsOwnLevels) {
+  const Result<ReplayResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  // Both levels of a factor stand in the schedule, and one of them runs.
+  EXPECT_THAT(result->inferences, ::testing::ElementsAre(Latency(300), Latency(480), Latency(350), Latency(430)));
+  EXPECT_EQ(result->demonstrated(), Latency(300));
+  EXPECT_EQ(result->constants(), Bytes{1 << 20});  // of level 0 alone
+  EXPECT_EQ(result->outputs.size(), 2U);
+}
+
+TEST_F(DesignedReplay, WhereWeightsStayNearEachInferenceIsTimedBehindAnotherOfItsLevels) {
+  const auto taken = [&] {
+    const Clock::Duration before = backend_.fake_clock.Now();
+    EXPECT_TRUE(Run().ok());
+    return backend_.fake_clock.Now() - before;
+  };
+  backend_.resident = 0.1;
+  const Clock::Duration once = taken();
+  backend_.resident = 0.9;
+  EXPECT_EQ(taken() - once, microseconds(300 + 480 + 350 + 430));
+}
+
+TEST_F(DesignedReplay, StopsWithItsBudgetAndNeedsTheEndThatItCallsR) {
+  backend_.resident = 0;
+  request_.design_budget = microseconds(600);
+  EXPECT_EQ(Run()->inferences.size(), 2U);
+  request_.design_budget = microseconds(0);
+  const Result<ReplayResult> result = Run();
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().message, HasSubstr("raise --budget"));
+}
+
+TEST_F(DesignedReplay, ASessionRunsItInOneProcess) {
+  OwnWorker worker(backend_);
+  const Result<ReplayResult> result =
+      RunReplaySession({request_.schedule, request_.tensors, {}, 3, request_.budget}, {worker, [](auto, auto) {}});
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(worker.starts, 1);
+  EXPECT_THAT(DescribeReplay(*result), HasSubstr("R 300 µs, and 4 inferences after its design"));
 }
 
 }  // namespace

@@ -83,19 +83,13 @@ Status WriteTensors(const Installation& installation, const ReplayOptions& optio
 
 Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayOptions& options,
                                  const std::filesystem::path& schedule, const std::filesystem::path& folder,
-                                 const std::filesystem::path& output, Talk& talk) {
+                                 const std::filesystem::path& output, const std::vector<std::string>& more,
+                                 Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(options.campaign.backend));
-  std::vector<std::string> arguments{runner.string(),
-                                     "--replay",
-                                     schedule.string(),
-                                     "--tensors",
-                                     folder.string(),
-                                     "-o",
-                                     output.string(),
-                                     "--threads",
-                                     std::to_string(options.campaign.threads),
-                                     "--rounds",
-                                     std::to_string(options.rounds)};
+  std::vector<std::string> arguments{runner.string(), "--replay",      schedule.string(),
+                                     "--tensors",     folder.string(), "-o",
+                                     output.string(), "--threads",     std::to_string(options.campaign.threads)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
   for (const auto& [name, value] : options.campaign.backend_options) {
     arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
   }
@@ -114,18 +108,7 @@ Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<Rep
   return BuildReplaySchedule(graph, units);
 }
 
-// What the best plan runs: a candidate for each layer, empty where none is known, and the regions that it runs as one.
-struct Chosen {
-  std::vector<ReplayCandidate> candidates;
-  std::vector<ReplayRegion> regions;
-};
-
-ReplayCandidate ByName(const Candidate& candidate) {
-  return {candidate.name(), candidate.input_layout, candidate.output_layout};
-}
-
-Chosen ChosenBy(const Bracket& bracket) {
-  Chosen chosen;
+void ChooseBy(const Bracket& bracket, ReplayPlan& chosen) {
   for (const LayerLatency& layer : bracket.layers)
     chosen.candidates.push_back(layer.candidate ? ByName(*layer.candidate) : ReplayCandidate());
   const auto add_region = [&](std::size_t place, const Candidate& candidate) {
@@ -156,7 +139,6 @@ Chosen ChosenBy(const Bracket& bracket) {
     for (LayerId layer : region.layers) taken[layer.index()] = true;
     add_region(i, region.candidate);
   }
-  return chosen;
 }
 
 // What the stored run says of its composition; "sum_alone_us" is the warm one's name from before there were others.
@@ -198,67 +180,84 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const D
 
 }  // namespace
 
-Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
-  Replay replay;
+ReplayCandidate ByName(const Candidate& candidate) {
+  return {candidate.name(), candidate.input_layout, candidate.output_layout};
+}
+
+Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& installation, Store& store,
+                              Talk& talk) {
+  ReplayPlan plan;
   INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
-  replay.graph = std::move(under.graph);
+  plan.graph = std::move(under.graph);
+  plan.selected = under.selected;
   // What cannot be replayed is said before anything is measured or made.
-  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, {}, {}));
-  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
-  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
-  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
+  INFIMUM_RETURN_IF_ERROR(ScheduleOf(plan.graph, {}, {}));
+  INFIMUM_ASSIGN_OR_RETURN(plan.here, DescribeRunner(installation, options.campaign));
 
   Selection selection;
-  selection.device = here.device.Key();
+  selection.device = plan.here.device.Key();
   selection.threads = options.campaign.threads;
   selection.cache = options.campaign.cache;
-  selection.contract = under.selected;
+  selection.contract = plan.selected;
   // A bracket needs them for its floor, and so do the bounds that R will stand in.
-  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store.Peaks(selection.device));
   const bool has_peaks = std::any_of(peaks.rates.begin(), peaks.rates.end(),
                                      [&](const PeakRate& rate) { return rate.threads == selection.threads; });
   if (!has_peaks) {
     talk.Say("measuring the device's peaks (rates of memory and caches, arithmetic by type)");
-    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kFirst, *store, talk));
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kFirst, store, talk));
   }
   BracketOptions taken;
   taken.takes = [&](const FusableRegion& region) { return options.regions && CanReplay(region); };
   CampaignOptions transforms = options.campaign;
   transforms.budget = kReplayTransformsTime;
-  INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket,
-                           WithTransformTimes(installation, replay.graph, *store, selection, taken, transforms, talk));
-  const auto unmeasured = std::ranges::count_if(bracket.layers, [](const LayerLatency& layer) {
+  INFIMUM_ASSIGN_OR_RETURN(plan.bracket,
+                           WithTransformTimes(installation, plan.graph, store, selection, taken, transforms, talk));
+  const auto unmeasured = std::ranges::count_if(plan.bracket.layers, [](const LayerLatency& layer) {
     return !layer.candidate && layer.status != LatencyStatus::kFree;
   });
   if (unmeasured > 0) {
     talk.Warn(
         fmt::format("{} of {} layers are not measured and run with the library's default algorithm; `infimum analyze "
                     "{}` measures them",
-                    unmeasured, bracket.layers.size(), options.model.string()));
+                    unmeasured, plan.bracket.layers.size(), options.model.string()));
   }
-  const Chosen chosen = ChosenBy(bracket);
-  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, chosen.candidates, chosen.regions));
-  if (under.selected) replay.schedule.contract = Name(*under.selected);
+  ChooseBy(plan.bracket, plan);
+  return plan;
+}
 
+Result<ReplayResult> RunOnTensors(const Installation& installation, const ReplayOptions& options,
+                                  const ReplaySchedule& schedule, const std::vector<std::string>& arguments,
+                                  Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder temporary, TemporaryFolder::Make());
   const std::filesystem::path folder = options.keep.empty() ? temporary.path() : options.keep;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return Error{folder.string() + ": cannot be made: " + error.message()};
-  const std::filesystem::path schedule = folder / "schedule.json";
-  INFIMUM_RETURN_IF_ERROR(WriteFile(schedule, FormatReplaySchedule(replay.schedule)));
+  const std::filesystem::path file = folder / "schedule.json";
+  INFIMUM_RETURN_IF_ERROR(WriteFile(file, FormatReplaySchedule(schedule)));
   talk.Say("making weights, inputs and expected outputs with ONNX Runtime");
-  INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, schedule, folder / "tensors", talk));
-  talk.Say(fmt::format("replaying {} steps, {} repetitions; the first checks every step", replay.schedule.steps.size(),
-                       options.rounds));
-  INFIMUM_ASSIGN_OR_RETURN(
-      replay.result, RunSchedule(installation, options, schedule, folder / "tensors", folder / "replay.json", talk));
-  for (const ReplayPart& part : replay.result.parts) {
-    if (part.step >= replay.schedule.steps.size())
-      return Error{"the runner reported a step that is not in the schedule"};
-  }
+  INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, file, folder / "tensors", talk));
+  talk.Say(fmt::format("replaying {} steps; each is checked once", schedule.steps.size()));
+  INFIMUM_ASSIGN_OR_RETURN(ReplayResult result, RunSchedule(installation, options, file, folder / "tensors",
+                                                            folder / "replay.json", arguments, talk));
+  for (const ReplayPart& part : result.parts)
+    if (part.step >= schedule.steps.size()) return Error{"the runner reported a step that is not in the schedule"};
+  return result;
+}
+
+Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(ReplayPlan plan, PlanReplay(options, installation, *store, talk));
+  Replay replay;
+  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(plan.graph, plan.candidates, plan.regions));
+  if (plan.selected) replay.schedule.contract = Name(*plan.selected);
+  replay.graph = std::move(plan.graph);
+  INFIMUM_ASSIGN_OR_RETURN(replay.result, RunOnTensors(installation, options, replay.schedule,
+                                                       {"--rounds", std::to_string(options.rounds)}, talk));
   if (!replay.result.FirstFault()) {
-    const RunProfile run = ProfileOf(replay, options, selection.device, bracket.contract);
+    const RunProfile run = ProfileOf(replay, options, plan.bracket.selection.device, plan.bracket.contract);
     INFIMUM_RETURN_IF_ERROR(store->ImportRun(run));
     // As it is in the file, whatever the contract makes of it.
     std::optional<ModelGraph> read_again;
@@ -271,7 +270,8 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
     if (replay.result.cache_of_weights() == CacheState::kColdWeights) {
       CampaignOptions campaign = options.campaign;
       campaign.rounds = options.rounds;
-      INFIMUM_RETURN_IF_ERROR(MeasureColdWeights(installation, here, replay.graph, bracket, campaign, *store, talk));
+      INFIMUM_RETURN_IF_ERROR(
+          MeasureColdWeights(installation, plan.here, replay.graph, plan.bracket, campaign, *store, talk));
     }
   }
   return replay;

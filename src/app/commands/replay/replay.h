@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/bracket/bracket.h"
 #include "infimum/db/store.h"
@@ -21,7 +22,9 @@
 #include "infimum/graph/replay_schedule.h"
 #include "src/app/processes/progress_log.h"
 #include "src/app/runners/campaign.h"
+#include "src/app/runners/installation.h"
 #include "src/core/results/replay_result.h"
+#include "src/planner/replay_planner.h"
 
 namespace infimum {
 
@@ -46,6 +49,28 @@ struct Replay {
   ReplaySchedule schedule;
   ReplayResult result;
 };
+
+// What the best plan of a bracket runs: a candidate for each layer, empty where none is known, and the regions that it
+// runs as one.
+struct ReplayPlan {
+  ModelGraph graph;
+  std::optional<NumericContract> selected;  // as in ModelUnder
+  RunnerDescription here;
+  Bracket bracket;
+  std::vector<ReplayCandidate> candidates;
+  std::vector<ReplayRegion> regions;
+};
+
+// From the store's rows; peaks, and reorders that the plan needs, are measured where they lack.
+Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& installation, Store& store, Talk& talk);
+
+ReplayCandidate ByName(const Candidate& candidate);
+
+// Writes the schedule, has ONNX Runtime make the model's tensors, and runs it. `arguments` are more of the runner's:
+// "--rounds", "3". An error where it could not be run; wrong numbers are in the result.
+Result<ReplayResult> RunOnTensors(const Installation& installation, const ReplayOptions& options,
+                                  const ReplaySchedule& schedule, const std::vector<std::string>& arguments,
+                                  Talk& talk);
 
 Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
 

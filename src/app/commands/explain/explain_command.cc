@@ -1,0 +1,89 @@
+// infimum explain MODEL: what each choice of the best plan wins, switched on and off.
+#include <memory>
+
+#include "src/app/command.h"
+#include "src/app/commands/explain/explain.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct ExplainCommandOptions {
+  std::string model;
+  DimOptions dims;
+  ExplainOptions explain;
+  std::vector<std::string> backend_options;
+  std::string run;
+  std::string keep;
+  OutputFormat format = OutputFormat::kTable;
+  std::string output = "-";
+  TalkOptions talk;
+};
+
+Result<int> RunExplain(const ExplainCommandOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  Talk talk = options.talk.Make();
+  ExplainOptions explain = options.explain;
+  explain.run = options.run;
+  explain.replay.model = options.model;
+  explain.replay.keep = options.keep;
+  INFIMUM_ASSIGN_OR_RETURN(explain.replay.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(explain.replay.campaign.backend_options,
+                           ParsePairs(options.backend_options, "--backend-option"));
+  INFIMUM_ASSIGN_OR_RETURN(const Explanation explanation, ExplainModel(explain, talk));
+  std::string text;
+  switch (options.format) {
+    case OutputFormat::kTable:
+      text = ExplanationText(explanation, TerminalWidth());
+      break;
+    case OutputFormat::kJson:
+      text = ExplanationJson(explanation);
+      break;
+    case OutputFormat::kCsv:
+      text = ExplanationCsv(explanation);
+      break;
+  }
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
+  return kDone;
+}
+
+}  // namespace
+
+void AddExplainCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ExplainCommandOptions>();
+  ExplainOptions& explain = options->explain;
+  CLI::App* command = NewCommand(
+      app, "explain", "what each choice of kernel and fusion wins, by switching it on and off in whole inferences",
+      "Level 0 is the plan that `infimum replay` runs. Level 1 is like what the framework ran: fused where it fused,\n"
+      "and by the measured candidates nearest to its times (--run, else the store's run of --framework); without a "
+      "run\n"
+      "each layer by what its library picks. Inferences in which random halves of the choices are at level 1 are "
+      "timed\n"
+      "in turn; the effects have 95 % intervals and add up to the difference of both programs, without an order.\n"
+      "Every step of both levels is compared with a reference, the outputs with ONNX Runtime's.",
+      "infimum explain resnet50.onnx --run resnet50.run.json");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  AddDatabase(command, explain.replay.database);
+  AddThreads(command, explain.replay.campaign.threads);
+  AddContract(command, explain.replay.contract);
+  AddCache(command, explain.replay.campaign.cache, "choose the best candidates by rows measured in this cache state");
+  command->add_option("--run", options->run, "a profile of what the framework ran")->type_name("FILE");
+  command->add_option("--framework", explain.framework, "the framework whose stored run is used if no --run is given")
+      ->type_name("F")
+      ->capture_default_str();
+  command->add_flag("--heuristic", explain.heuristic, "level 1 by what the libraries pick, whatever runs there are")
+      ->excludes("--run");
+  AddBudget(command, explain.budget);
+  command->add_option("--seed", explain.seed, "of the random design")->type_name("N")->capture_default_str();
+  AddBackend(command, explain.replay.campaign.backend, options->backend_options);
+  command->add_option("--python", explain.replay.python, "the Python with ONNX Runtime")->type_name("PATH");
+  command->add_flag("!--no-regions", explain.replay.regions, "single layers only, no measured regions");
+  command->add_option("--keep", options->keep, "keep schedule, tensors and result in this folder")->type_name("DIR");
+  AddFormat(command, options->format);
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunExplain(*options); });
+}
+
+}  // namespace infimum::cli
