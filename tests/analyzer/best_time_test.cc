@@ -67,11 +67,13 @@ TEST(BestTime, WhereACampaignWasCutOffBeforeTheBestRowWasRepeatedTheRegretIsNotV
 
 TEST(BestTime, AChoiceThatIsTheBestTakesItsTimeAndOneBesideItIsNotFaster) {
   // Without the first repetition `a` is the best, without one of the others `choice`.
-  const BestTime best = Best({Row("choice", {10, 10.3, 10.3}, true), Row("a", {10.5, 10.15, 10.15})});
+  const TimedRows rows({Row("choice", {10, 10.3, 10.3}, true), Row("a", {10.5, 10.15, 10.15})});
+  const BestTime best = Best(rows);
   EXPECT_EQ(best.row->candidate.algorithm, "choice");
   EXPECT_GT(best.best.count(), std::cbrt(10 * 10.3 * 10.3) + 0.1);
   EXPECT_EQ(best.choice->time, best.best);
-  const BestTime beside = Best({Row("best", {10, 10.3, 10.3}), Row("choice", {10.5, 10.15, 10.15}, true)});
+  const TimedRows others({Row("best", {10, 10.3, 10.3}), Row("choice", {10.5, 10.15, 10.15}, true)});
+  const BestTime beside = Best(others);
   EXPECT_EQ(beside.row->candidate.algorithm, "best");
   EXPECT_EQ(beside.choice->time, beside.best);
 }
