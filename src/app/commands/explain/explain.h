@@ -1,7 +1,7 @@
 // Counterfactual replay: what each choice of the best plan wins over a framework-like one, measured by switching it on
 // and off in whole inferences within one process.
 //
-//   ExplainOptions options{.replay = {.model = "resnet50.onnx"}, .runs = {"resnet50.run.json"}};
+//   ExplainOptions options{.replay = {.model = "resnet50.onnx"}, .run = "resnet50.run.json"};
 //   Result<Explanation> explanation = ExplainModel(options, talk);
 //   explanation->effects.effects[3].value   // what the framework-like kernel of the fourth factor costs
 #pragma once
