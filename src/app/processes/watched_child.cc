@@ -35,6 +35,8 @@ struct News {
 constexpr auto kOrderly = milliseconds(1000);
 // One that is stuck in the kernel cannot be ended, and is not waited for.
 constexpr auto kLongestWait = milliseconds(3000);
+// A watcher that has been stopped is set going so often while its first message is due.
+constexpr auto kWake = milliseconds(200);
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -178,6 +180,12 @@ Result<WatchedChild> WatchedChild::Start(std::vector<std::string> arguments, std
     return Error{fmt::format("{}: cannot be started: {}", program, std::strerror(cause))};
   }
   WatchedChild child(watcher, control[0]);
+  // The program runs before its watcher says so, and may stop it: the message would never come.
+  pollfd first{child.control_, POLLIN, 0};
+  for (int ready = 0; (ready = poll(&first, 1, static_cast<int>(kWake.count()))) <= 0;) {
+    if (ready < 0 && errno != EINTR) break;
+    kill(watcher, SIGCONT);
+  }
   News news;
   ssize_t count = 0;
   while ((count = read(child.control_, &news, sizeof news)) < 0 && errno == EINTR) {
