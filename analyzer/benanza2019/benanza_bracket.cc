@@ -265,6 +265,9 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
                                   BoundRules rules) {
   INFIMUM_CHECK(rules != BoundRules::kBracket, "a bracket has its bounds by the rules of brackets already");
   const bool fused = rules == BoundRules::kBenanza2019Fused;
+  // They know of no context.
+  bracket.selection.cache = bracket.selection.cache.value_or(CacheState::kWarm);
+  bracket.context.reset();
   std::vector<Parts> parts;
   std::vector<KeyedWorkload> workloads;
   parts.reserve(model.layers.size());
@@ -274,7 +277,8 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
     if (parts.back().bias) workloads.push_back(Keyed(*parts.back().bias));
   }
   INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(workloads, source, bracket.selection));
-  INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, MakeDeviceModel(source, bracket.selection, rows));
+  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device, DeviceModel::Make(source, bracket.selection));
+  ObserveRows(rows, device);
 
   const Timer timer(model, rows, bracket.selection, device);
   std::vector<TimedLayer> timed;

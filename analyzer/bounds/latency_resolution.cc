@@ -136,6 +136,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
   if (const BestTime* found = TimeOf(rows)) {
     const BestTime& time = *found;
     resolved.rows = rows;
+    resolved.best = found;
     resolved.times = resolved.fused = TimesOf(time, *rows, *layer.workload, layer.work);
     resolved.measured = time.best;
     resolved.heuristic = time.choice ? time.choice->time : time.best;
@@ -256,7 +257,8 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
     const BestTime* found = TimeOf(rows.regions[i]);
     if (found == nullptr) continue;
     resolved.push_back({&known, known.region.layers, found->row->candidate,
-                        TimesOf(*found, *rows.regions[i], known.region.workload, known.work), rows.regions[i]});
+                        TimesOf(*found, *rows.regions[i], known.region.workload, known.work), rows.regions[i],
+                        found});
   }
   return resolved;
 }
@@ -278,6 +280,7 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       const bool is_better = layer.known.status != LatencyStatus::kMeasured || node.latency < layer.times.best;
       if (!is_better) continue;
       layer.rows = nullptr;
+      layer.best = nullptr;
       layer.times = layer.fused = {node.latency, std::move(occupancy), term};
       layer.measured = node.latency;
       layer.estimated = layer.missing = Latency(0);
@@ -291,7 +294,7 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       layer.known.interval = node.interval;
       layer.known.candidate = node.candidate;
     } else if (!timed.empty()) {
-      regions.push_back({nullptr, node.layers, node.candidate, {node.latency, std::move(occupancy), term}, nullptr});
+      regions.push_back({nullptr, node.layers, node.candidate, {node.latency, std::move(occupancy), term}, nullptr, nullptr});
     }
   }
 }

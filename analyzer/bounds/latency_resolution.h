@@ -68,6 +68,7 @@ struct ResolvedLayer {
   double flops = 0;                    // conventional
   double missing_flops = 0;            // of them what is missing
   const WorkloadRows* rows = nullptr;  // that its time is the best of; null where it has no rows, or a run was faster
+  const BestTime* best = nullptr;      // of those rows
   bool is_exact = true;                // whether `fused` is the best selection in its bodies, not a relaxation
 };
 
@@ -77,6 +78,7 @@ struct ResolvedRegion {
   Candidate candidate;
   NodeTimes times;
   const WorkloadRows* rows = nullptr;  // null where only observed
+  const BestTime* best = nullptr;      // of those rows
 };
 
 class LatencyResolver {

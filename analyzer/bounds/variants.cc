@@ -95,7 +95,7 @@ std::optional<Bound> WithLayouts(const VariantInput& input, const std::vector<Bo
                latency,
                LikeFused(latency, fused),
                With(std::move(assumptions),
-                    {"changes-of-layout-paid", all_measured ? "" : "estimated-changes-of-layout",
+                    {"plan-of-R", "changes-of-layout-paid", all_measured ? "" : "estimated-changes-of-layout",
                      plan.undeclared > 0 ? "row-major-where-unstated" : "", plan.is_exact ? "" : "relaxed-selection"})};
 }
 

@@ -8,6 +8,7 @@
 #include "analyzer/bounds/variants.h"
 #include "analyzer/bracket/bracket_parts.h"
 #include "analyzer/bracket/sensitivity.h"
+#include "analyzer/floor/residency.h"
 #include "analyzer/layouts/layout_planner.h"
 #include "analyzer/rows/measured_rows.h"
 
@@ -22,9 +23,56 @@ void FindControlFlow(const ModelGraph& graph, std::set<std::string>& tags) {
   }
 }
 
+// Where the best selection's rows have their weights from.
+class ContextOfSelection {
+ public:
+  explicit ContextOfSelection(const Residency& residency) : residency_(residency) {
+    context_.working_set = residency.working_set();
+  }
+
+  // `best` is null where the workload has no time.
+  void Add(const Workload& workload, const BestTime* best) {
+    if (!HasConstants(workload)) return;
+    const double bytes = ConstantBytesOf(workload);
+    context_.constants += bytes;
+    context_.near += bytes * residency_.ShareNear(workload);
+    if (best == nullptr) return;
+    borrowed_ |= best->weights == WeightsFrom::kBorrowed;
+    warm_ |= best->weights == WeightsFrom::kCaches;
+    if (best->weights != WeightsFrom::kBorrowed && best->weights != WeightsFrom::kCaches) context_.cold += bytes;
+  }
+
+  const ModelContext& context() const { return context_; }
+  void AddTags(std::vector<std::string>& tags) const {
+    if (borrowed_) tags.emplace_back("borrowed-cold-weights");
+    if (warm_) tags.emplace_back("some-weights-warm");
+  }
+
+ private:
+  const Residency& residency_;
+  ModelContext context_;
+  bool borrowed_ = false, warm_ = false;
+};
+
+ContextOfSelection FindContext(const ModelGraph& graph, const Residency& residency, const BoundsProblem& problem,
+                               const std::vector<std::size_t>& chosen, const std::vector<ResolvedLayer>& layers,
+                               const std::vector<ResolvedRegion>& regions) {
+  ContextOfSelection context(residency);
+  std::vector<bool> taken(layers.size(), false);
+  for (const std::size_t place : chosen) {
+    for (const std::size_t layer : problem.regions[place].layers) taken[layer] = true;
+    if (place < regions.size() && regions[place].known != nullptr)
+      context.Add(regions[place].known->region.workload, regions[place].best);
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (!taken[i] && graph.layers[i].workload) context.Add(*graph.layers[i].workload, layers[i].best);
+  return context;
+}
+
 std::vector<std::string> Assumptions(const ModelGraph& graph, const Bracket& bracket,
-                                     const std::vector<ResolvedLayer>& layers) {
+                                     const std::vector<ResolvedLayer>& layers, const ContextOfSelection& context) {
   std::vector<std::string> tags = CommonAssumptions(bracket, layers);
+  if (bracket.context) context.AddTags(tags);
   std::set<std::string> control_flow;
   FindControlFlow(graph, control_flow);
   tags.insert(tags.end(), control_flow.begin(), control_flow.end());
@@ -104,8 +152,11 @@ const UpperLimit* Bracket::Shown() const {
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options) {
   const RegionSet region_set(graph);
-  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, region_set, source, selection));
-  INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, MakeDeviceModel(source, selection, rows));
+  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device, DeviceModel::Make(source, selection));
+  const Residency residency(graph, device);
+  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows,
+                           MeasuredRows::Fetch(graph, region_set, source, selection, &residency));
+  ObserveRows(rows, device);
 
   const LatencyResolver resolver(rows, region_set, selection, device);
   std::vector<ResolvedLayer> layers = resolver.Layers(graph);
@@ -131,6 +182,8 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
     bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
   INFIMUM_ASSIGN_OR_RETURN(bracket.layouts,
                            PlanLayouts(graph, source, selection, bracket.environments, device, layers, regions));
+  const ContextOfSelection context = FindContext(graph, residency, problem, combined.chosen, layers, regions);
+  if (!selection.cache) bracket.context = context.context();
   bracket.regions = RegionsOf(regions, combined.chosen, layers);
   bracket.deciders = resolver.Deciders(TermsOfSelection(problem, combined.chosen));
   bracket.regret = RegretOf(layers);
@@ -139,7 +192,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
                                     [](const ResolvedLayer& layer) { return layer.times.best > Latency(0); });
   const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
   if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
-    std::vector<std::string> common = Assumptions(graph, bracket, layers);
+    std::vector<std::string> common = Assumptions(graph, bracket, layers, context);
     if (!options.observed.empty()) common.push_back("observed-candidates");
     bracket.bounds = SolveVariants({graph, layers, problem, combined, bracket.layouts, bracket.regret, common});
   } else {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/bounds/variants.h"
+#include "analyzer/bracket/shown_loss.h"
 #include "analyzer/bracket/what_if.h"
 #include "analyzer/floor/floor.h"
 #include "analyzer/types/layer_time.h"
@@ -70,8 +71,20 @@ struct SeveralHosts {
   bool clocks_differ() const { return clock_policies.size() > 1 || highest_clocks.has_value(); }
 };
 
+// Of a bracket in context: how near an inference leaves the weights, and of how many it was measured what it costs where
+// they are not.
+struct ModelContext {
+  double working_set = 0;  // bytes that one inference goes through
+  double constants = 0;    // bytes of the weights of all layers that can be measured
+  double near = 0;         // of them those that count as near
+  double cold = 0;         // bytes of the weights of layers whose best candidate needs no row from memory, or has one
+  double near_share() const { return constants > 0 ? near / constants : 1; }
+  double cold_share() const { return constants > 0 ? cold / constants : 1; }
+};
+
 struct Bracket {
   Selection selection;
+  std::optional<ModelContext> context;  // absent where the selection names a cache state
   NumericContract contract = NumericContract::kStrictF32;
   std::vector<Floor> floors;  // see ComputeFloors
   const Floor& dense_read() const { return FloorOf(floors, ProgramClass::kDenseRead); }
@@ -88,6 +101,7 @@ struct Bracket {
   std::optional<AlgorithmRegret> regret;  // absent where no row is a library's choice
   std::optional<Latency> demonstrated;
   std::optional<CompositionError> composition;  // of demonstrated
+  std::optional<ShownLoss> shown_loss;          // likewise
   Coverage coverage;
   std::vector<EnvironmentKey> environments;  // that its measurements come from, ascending
   std::vector<EvidenceText> evidence;        // that they carry, ascending

@@ -10,8 +10,9 @@ namespace {
 // Highest clocks that are nearer than this are taken for the same: readings are of single moments.
 constexpr double kSameClocks = 1.05;
 
-std::string CacheTag(CacheState cache) {
-  return cache == CacheState::kColdWeights ? std::string(Name(cache)) : std::string(Name(cache)) + "-caches";
+std::string CacheTag(const std::optional<CacheState>& cache) {
+  const std::string name(Name(cache));
+  return cache == CacheState::kWarm || cache == CacheState::kCold ? name + "-caches" : name;
 }
 
 // What is known of one host.
@@ -57,16 +58,11 @@ bool LacksScales(const Workload& workload) {
   return NativeContract(workload) == NumericContract::kInt8 && (family == "pointwise" || family == "pooling");
 }
 
-Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows) {
-  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
-  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device,
-                           DeviceModel::Make(selection.device, peaks, selection.threads,
-                                             selection.contract.value_or(NumericContract::kStrictF32)));
+void ObserveRows(const MeasuredRows& rows, DeviceModel& device) {
   for (const auto& [key, entry] : rows.all())
     for (const auto& [threads, timed] : entry.by_threads)
       for (const TimedRow& row : timed)
         device.Observe(*entry.workload, entry.work, row.row->candidate.algorithm, row.best_seen);
-  return device;
 }
 
 Coverage CoverageOf(std::span<const ResolvedLayer> layers) {
@@ -117,10 +113,8 @@ std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<con
   if (any([](const ResolvedLayer& layer) { return layer.rows != nullptr && LacksScales(*layer.rows->workload); }))
     tags.push_back("integers-without-scales");
   const auto is_unconverged = [&](const ResolvedLayer& layer) {
-    if (layer.rows == nullptr) return false;
-    const std::span<const TimedRow> rows = layer.rows->On(selection.threads);
-    const auto best = std::ranges::find(rows, layer.times.best, &TimedRow::time);
-    return best != rows.end() && std::ranges::find(best->row->flags, "unconverged") != best->row->flags.end();
+    return layer.best != nullptr &&
+           std::ranges::find(layer.best->row->flags, "unconverged") != layer.best->row->flags.end();
   };
   if (any(is_unconverged)) tags.push_back("unconverged-rows");
   return tags;

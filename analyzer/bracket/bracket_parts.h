@@ -13,8 +13,8 @@
 
 namespace infimum {
 
-// From the device's peaks, raised by whatever the rows show to be possible.
-Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows);
+// Raises the device's rates by whatever the rows show to be possible.
+void ObserveRows(const MeasuredRows& rows, DeviceModel& device);
 
 Coverage CoverageOf(std::span<const ResolvedLayer> layers);
 

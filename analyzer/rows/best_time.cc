@@ -81,6 +81,7 @@ std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, std::int64_t thread
   if (best == nullptr) return std::nullopt;
   BestTime time;
   time.row = best->row;
+  time.weights = best->weights;
   std::vector<const Measurement*> rivals;
   time.estimate = noise.OfBest(own, &rivals);
   time.best = Latency(time.estimate.center);

@@ -31,6 +31,7 @@ struct ChosenTime {
 
 struct BestTime {
   const Measurement* row = nullptr;
+  WeightsFrom weights = WeightsFrom::kAsMeasured;  // of that row
   Latency best{0};        // the cross-fitted time of the best, the estimate's center
   TimeEstimate estimate;  // of the true time of the best candidate
   Interval interval;      // of that estimate

@@ -122,10 +122,10 @@ void MeasuredRows::Collect(const ModelGraph& graph, const RegionSet& regions) {
 }
 
 Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, const RegionSet& regions, MeasurementSource& source,
-                                         const Selection& selection) {
+                                         const Selection& selection, const Residency* residency) {
   MeasuredRows result;
   result.Collect(graph, regions);
-  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
+  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection, residency));
   return result;
 }
 
@@ -133,11 +133,11 @@ Result<MeasuredRows> MeasuredRows::Fetch(std::span<const KeyedWorkload> workload
                                          const Selection& selection) {
   MeasuredRows result;
   for (const KeyedWorkload& asked : workloads) result.Add(asked.key, asked.workload, asked.work);
-  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
+  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection, nullptr));
   return result;
 }
 
-Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selection) {
+Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selection, const Residency* residency) {
   std::vector<WorkloadKey> keys;
   keys.reserve(rows_.size());
   for (auto& [key, entry] : rows_) {
@@ -151,13 +151,19 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     thread_counts.push_back(threads);
   thread_counts.push_back(selection.threads);
 
+  const bool in_context = !selection.cache && residency != nullptr;
+  const auto share_near = [&](const WorkloadKey& key) {
+    const auto found = rows_.find(key);
+    return found == rows_.end() ? 1.0 : residency->ShareNear(*found->second.workload);
+  };
   for (std::int64_t threads : thread_counts) {
     Selection asked = selection;
     asked.threads = threads;
+    if (!in_context) asked.cache = selection.cache.value_or(CacheState::kWarm);
     // An environment names its threads; a bound that is tied to one has no rows of another.
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
-    found_.emplace_back(std::move(found));
+    found_.push_back(in_context ? TimedRows(std::move(found), share_near) : TimedRows(std::move(found)));
     Sort(found_.back(), threads, selection);
   }
   FindNoise();

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/floor/residency.h"
 #include "analyzer/rows/timed_rows.h"
 #include "analyzer/rows/uncertainty.h"
 #include "infimum/graph/fusable_regions.h"
@@ -95,9 +96,10 @@ struct GraphRows {
 
 class MeasuredRows {
  public:
-  // Graph, regions and workloads live longer.
+  // Graph, regions and workloads live longer. Where the selection is in context, `residency` says how near constants
+  // are; rows that are asked for without it are warm.
   static Result<MeasuredRows> Fetch(const ModelGraph& graph, const RegionSet& regions, MeasurementSource& source,
-                                    const Selection& selection);
+                                    const Selection& selection, const Residency* residency);
   static Result<MeasuredRows> Fetch(std::span<const KeyedWorkload> workloads, MeasurementSource& source,
                                     const Selection& selection);
 
@@ -128,7 +130,7 @@ class MeasuredRows {
   WorkloadRows* Add(const WorkloadKey& key, const Workload& workload, const Work& work);
   const WorkloadRows* AddOfGraph(const WorkloadKey& key, const Workload& workload, const Work& work);
   void Collect(const ModelGraph& graph, const RegionSet& regions);
-  Status FetchRows(MeasurementSource& source, const Selection& selection);
+  Status FetchRows(MeasurementSource& source, const Selection& selection, const Residency* residency);
   void FindNoise();
   void Sort(const TimedRows& found, std::int64_t threads, const Selection& selection);
 

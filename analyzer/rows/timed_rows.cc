@@ -1,6 +1,9 @@
 #include "analyzer/rows/timed_rows.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 namespace infimum {
@@ -61,6 +64,81 @@ TimedRows::TimedRows(std::vector<Measurement> rows) : rows_(std::move(rows)) {
     for (const Repetition& repetition : row.repetitions) logs_.push_back(LogOf(repetition));
     timed.logs = std::span(logs_).subspan(first);
     timed_.push_back(timed);
+  }
+}
+
+namespace {
+
+bool IsCold(const Measurement& row) { return row.cache == CacheState::kColdWeights; }
+
+std::vector<Measurement> TakeCold(std::vector<Measurement>& rows) {
+  const auto cold = std::stable_partition(rows.begin(), rows.end(), [](const Measurement& row) { return !IsCold(row); });
+  std::vector<Measurement> taken(std::make_move_iterator(cold), std::make_move_iterator(rows.end()));
+  rows.erase(cold, rows.end());
+  std::erase_if(taken,
+                [](const Measurement& row) { return row.outcome != Outcome::kMeasured || row.repetitions.empty(); });
+  return taken;
+}
+
+// What tells the candidates of a workload apart, and the libraries that ran them.
+auto PlaceOf(const Measurement& row) {
+  return std::tie(row.workload.text, row.candidate.library, row.candidate.algorithm, row.candidate.input_layout,
+                  row.candidate.output_layout, row.contract, row.environment.text);
+}
+
+void Shift(Repetition& repetition, Latency by) {
+  repetition.minimum += by;
+  repetition.median += by;
+  repetition.p95 += by;
+  for (Latency& sample : repetition.samples) sample += by;
+}
+
+}  // namespace
+
+TimedRows::TimedRows(std::vector<Measurement> rows, const std::function<double(const WorkloadKey&)>& share_near) {
+  const std::vector<Measurement> cold = TakeCold(rows);
+  *this = TimedRows(std::move(rows));
+  PutInContext(cold, share_near);
+}
+
+void TimedRows::PutInContext(std::span<const Measurement> cold,
+                             const std::function<double(const WorkloadKey&)>& share_near) {
+  using Place = decltype(PlaceOf(std::declval<const Measurement&>()));
+  std::map<Place, const Measurement*> from_memory;
+  for (const Measurement& row : cold) from_memory.emplace(PlaceOf(row), &row);
+  std::map<std::string_view, Latency> least_loss;
+  const auto cold_of = [&](const TimedRow& timed) -> const Measurement* {
+    const auto found = from_memory.find(PlaceOf(*timed.row));
+    return found == from_memory.end() ? nullptr : found->second;
+  };
+  for (const TimedRow& timed : timed_) {
+    const Measurement* row = cold_of(timed);
+    if (row == nullptr) continue;
+    const Latency loss = std::max(Latency(0), PointValue(row->repetitions) - timed.time);
+    const auto [least, is_new] = least_loss.emplace(row->workload.text, loss);
+    if (!is_new) least->second = std::min(least->second, loss);
+  }
+  for (TimedRow& timed : timed_) {
+    Measurement& row = rows_[static_cast<std::size_t>(timed.row - rows_.data())];
+    const double far = 1 - share_near(row.workload);
+    if (!(far > 0)) continue;
+    const Measurement* const same = cold_of(timed);
+    const auto least = least_loss.find(row.workload.text);
+    timed.weights = same != nullptr           ? WeightsFrom::kBoth
+                    : least == least_loss.end() ? WeightsFrom::kCaches
+                                                : WeightsFrom::kBorrowed;
+    if (timed.weights == WeightsFrom::kCaches) continue;
+    // Repetitions beyond those from memory lose what these lose in the middle.
+    const Latency typical = same != nullptr ? PointValue(same->repetitions) - timed.time : least->second;
+    for (std::size_t i = 0; i < row.repetitions.size(); ++i) {
+      Repetition& repetition = row.repetitions[i];
+      const bool is_paired = same != nullptr && i < same->repetitions.size();
+      const Latency loss = is_paired ? same->repetitions[i].median - repetition.median : typical;
+      Shift(repetition, far * loss);
+      const std::size_t place = static_cast<std::size_t>(timed.logs.data() - logs_.data()) + i;
+      logs_[place] = LogOf(repetition);
+    }
+    timed.time = PointValue(row.repetitions);
   }
 }
 

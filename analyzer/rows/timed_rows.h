@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <span>
@@ -55,6 +57,14 @@ class LayoutTexts {
   std::size_t oldest_ = 0;
 };
 
+// Where a row's time has its constants from.
+enum class WeightsFrom : std::uint8_t {
+  kAsMeasured,  // the row's own cache state; or it has none; or all of them stay near
+  kBoth,        // in context, by a row with weights from memory
+  kBorrowed,    // in context: that of another candidate of the workload
+  kCaches,      // in context, but no row of the workload has them from memory: warm
+};
+
 struct TimedRow {
   const Measurement* row = nullptr;          // measured, so it has repetitions
   Latency time{0};                           // PointValue; of rows in MeasuredRows less what NoiseModel draws back
@@ -62,6 +72,7 @@ struct TimedRow {
   std::span<const double> logs;              // of its repetitions' medians
   bool is_choice = false;                    // the library's own heuristic picks it first
   const DeclaredLayouts* layouts = nullptr;  // of its candidate; of rows in MeasuredRows
+  WeightsFrom weights = WeightsFrom::kAsMeasured;
 };
 
 inline double LogOf(const Repetition& repetition) { return std::log(std::max(repetition.median.count(), 1e-12)); }
@@ -70,6 +81,10 @@ class TimedRows {
  public:
   // Of all the rows, which it keeps, those that were measured.
   explicit TimedRows(std::vector<Measurement> rows);
+  // In context: each warm row's repetitions become share_near x warm + (1 - share_near) x what the same candidate takes
+  // with weights from memory, as `rows` say, which then are gone. The best seen stays the warm row's. A candidate
+  // without such a row is taken to lose as much as the one of its workload that loses least.
+  TimedRows(std::vector<Measurement> rows, const std::function<double(const WorkloadKey&)>& share_near);
   TimedRows(TimedRows&&) = default;
   TimedRows& operator=(TimedRows&&) = default;
 
@@ -78,6 +93,8 @@ class TimedRows {
   std::span<const Measurement> rows() const { return rows_; }
 
  private:
+  void PutInContext(std::span<const Measurement> cold, const std::function<double(const WorkloadKey&)>& share_near);
+
   std::vector<Measurement> rows_;
   std::vector<double> logs_;
   std::vector<TimedRow> timed_;

@@ -51,7 +51,10 @@ WorkloadCandidates CandidatesOfWorkload(const WorkloadKey& key, const WorkloadRo
 
 Result<CandidatesOfModel> CandidatesOf(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
   const RegionSet regions(graph);
-  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, regions, source, selection));
+  INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, DeviceModel::Make(source, selection));
+  const Residency residency(graph, device);
+  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows,
+                           MeasuredRows::Fetch(graph, regions, source, selection, &residency));
   CandidatesOfModel found;
   std::unordered_map<const WorkloadRows*, std::vector<const Measurement*>> by_workload;
   for (const Measurement& row : rows.asked()) {

@@ -209,6 +209,11 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
   return model;
 }
 
+Result<DeviceModel> DeviceModel::Make(MeasurementSource& source, const Selection& selection) {
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
+  return Make(selection.device, peaks, selection.threads, selection.contract.value_or(NumericContract::kStrictF32));
+}
+
 void DeviceModel::Observe(const Workload& workload, const Work& work, std::string_view algorithm, Latency latency) {
   const double seconds = std::chrono::duration<double>(latency).count();
   if (!IsUsable(seconds)) return;
@@ -249,6 +254,15 @@ MemoryFloor DeviceModel::Memory(double read, double written) const {
     floor = {latency, level.name};
   }
   return floor;
+}
+
+double DeviceModel::ShareNear(double part, double all) const {
+  if (!(part > 0) || part >= all) return 1;
+  if (!curves_) return levels_.empty() || all <= levels_.back().nearer ? 1 : 0;
+  const TouchCurve& read = curves_->read;
+  const double near = read.SecondsFor(part) / part, here = read.SecondsFor(all) / all, far = read.SecondsForFarByte();
+  // Where memory is as near as anything, its rows say what the others say.
+  return far > near ? std::clamp((far - here) / (far - near), 0.0, 1.0) : 1;
 }
 
 bool DeviceModel::HasArithmetic(DataType type) const { return arithmetic_[static_cast<std::size_t>(type)] > 0; }

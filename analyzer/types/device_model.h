@@ -26,6 +26,7 @@
 #include "infimum/layer/workload.h"
 #include "infimum/measurement/contract.h"
 #include "infimum/measurement/device.h"
+#include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
 
@@ -48,12 +49,19 @@ class DeviceModel {
   // fast.
   static Result<DeviceModel> Make(const DeviceKey& device, const DevicePeaks& peaks, std::int64_t threads,
                                   NumericContract contract = NumericContract::kStrictF32);
+  // Of the selection's device, threads and contract.
+  static Result<DeviceModel> Make(MeasurementSource& source, const Selection& selection);
 
   // Raises the rates that this measured time shows to be possible.
   void Observe(const Workload& workload, const Work& work, std::string_view algorithm, Latency latency);
 
   // Least time to read and write so many distinct bytes, inference after inference.
   MemoryFloor Memory(double read, double written) const;
+
+  // Of `part` bytes that are read once while `all` bytes, themselves among them, are gone through again and again: the
+  // share that counts as near, as near as they were alone. By the time that reading takes for each byte, between that
+  // of `part` bytes alone and that of bytes from memory; without a curve 1 where caches hold all, else 0.
+  double ShareNear(double part, double all) const;
 
   // The best rate of arithmetic in a type. Where the type has none, the best of those that are no wider: units are at
   // least as fast in them, and a higher peak only lowers a floor. nullopt where none is known.

@@ -36,6 +36,10 @@ class TouchCurve {
   // Never decreases in `bytes`; what is beyond the last point moves at its rate. 0 where nothing was measured.
   double SecondsFor(double bytes) const;
 
+  // What one more byte takes behind so many that the caches are of no use: the curve's last slope. 0 where nothing was
+  // measured.
+  double SecondsForFarByte() const;
+
  private:
   std::vector<TouchTime> measured_ = {
       {0, 0}};                              // each set, on the lower convex hull of all: ascending, and so are slopes

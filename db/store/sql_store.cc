@@ -211,10 +211,11 @@ Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> wor
           kRowColumns, ListTable(connection_->dialect(), "$1", "wanted"))));
   find->Bind(1, FormatList(texts));
   find->Bind(2, selection.device.text);
-  find->Bind(3, Name(selection.cache));
+  // In context both are wanted; and warm rows count as cold-weights for some workloads: AdmittedPlaces decides which.
+  const CacheState state = selection.cache.value_or(CacheState::kColdWeights);
+  find->Bind(3, Name(state));
   find->Bind(4, selection.threads);
-  // Warm rows count as cold-weights for some workloads: AdmittedPlaces decides which.
-  find->Bind(5, Name(selection.cache == CacheState::kColdWeights ? CacheState::kWarm : selection.cache));
+  find->Bind(5, Name(state == CacheState::kColdWeights ? CacheState::kWarm : state));
   // Likewise which contract each workload's own types imply.
   const bool is_one_contract = selection.contract && selection.cache != CacheState::kColdWeights;
   find->Bind(6, is_one_contract ? Name(*selection.contract) : std::string_view());

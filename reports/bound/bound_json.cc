@@ -16,7 +16,14 @@ static void to_json(Json& json, const LibraryChoice& choice) {
 
 static void to_json(Json& json, const Selection& selection) {
   json = {{"device", selection.device}, {"environment", selection.environment}, {"threads", selection.threads},
-          {"cache", selection.cache},   {"statistic", kPointStatistic},         {"contract", selection.contract}};
+          {"cache", Name(selection.cache)}, {"statistic", kPointStatistic},         {"contract", selection.contract}};
+}
+
+void to_json(Json& json, const ModelContext& context) {
+  json = {{"working_set_bytes", context.working_set},
+          {"weight_bytes", context.constants},
+          {"near_share", context.near_share()},
+          {"cold_share", context.cold_share()}};
 }
 
 static void to_json(Json& json, const SeveralHosts& hosts) {
@@ -109,6 +116,18 @@ void to_json(Json& json, const CompositionError& error) {
           {"cold-weights", error.cold_weights}};
 }
 
+Json ShownLossJson(const ModelGraph& graph, const std::optional<ShownLoss>& loss) {
+  if (!loss) return nullptr;
+  Json most = Json::array();
+  for (const ShownLoss::Part& part : loss->most)
+    most.push_back(
+        {{"layers", LayerNames(graph, part.layers)}, {"shown_us", part.shown}, {"known_us", part.known}});
+  return {{"weights_us", loss->weights},
+          {"reorders_us", loss->reorders},
+          {"others_us", loss->others},
+          {"most", std::move(most)}};
+}
+
 Json LayerJson(const Layer& layer, const LayerLatency& row, BracketForm form) {
   const bool is_report = form == BracketForm::kReport;
   const std::string config = ConfigOf(layer), reason = is_report ? ShownReasonOf(layer, row) : ReasonOf(layer, row);
@@ -165,6 +184,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                      {"model", {{"name", graph.name}, {"sha256", graph.sha256}}},
                      {"device", bracket.selection.device},
                      {"selection", bracket.selection},
+                     {"context", bracket.context},
                      {"environments", bracket.environments},
                      {"hosts", bracket.hosts},
                      {"contract", bracket.contract},
@@ -184,6 +204,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                      {"what_ifs", bracket.what_ifs},
                      {"demonstrated_us", bracket.demonstrated},
                      {"composition_error", bracket.composition},
+                     {"shown_loss", ShownLossJson(graph, bracket.shown_loss)},
                      {"coverage", bracket.coverage},
                      {"layers", std::move(layers)},
                      {"regions", std::move(regions)}};

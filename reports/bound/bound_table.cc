@@ -34,7 +34,7 @@ Section BracketSection(const Bracket& bracket) {
 }
 
 // What the numbers above do not say by themselves.
-std::string NotesText(const Bracket& bracket) {
+std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
   std::string out;
   if (bracket.regret) {
     out += fmt::format("regret     {} over {} that a library chooses for{}\n", SignedLatencyText(bracket.regret->sum),
@@ -49,8 +49,10 @@ std::string NotesText(const Bracket& bracket) {
                        FormatLatency(plan.reordering),
                        estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
   }
+  if (bracket.context) out += fmt::format("context    {}\n", ContextText(*bracket.context));
   if (bracket.hosts) out += fmt::format("hosts      {}\n", HostsText(*bracket.hosts));
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
+  if (bracket.shown_loss) out += fmt::format("R loses    {}\n", ShownLossText(graph, *bracket.shown_loss));
   for (const Inversion& inversion : bracket.inversions) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Printable(inversion.bound), FormatLatency(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
@@ -155,12 +157,20 @@ TableRow BracketRow(std::string name, Latency latency, const std::optional<Inter
   return {std::move(name), FormatLatency(latency), interval ? IntervalText(*interval) : "", std::move(note)};
 }
 
+// On one thread nothing runs beside anything else.
+static bool IsRepeated(const Bound& bound, const Bracket& bracket) {
+  const bool is_parallel = bound.variant == BoundVariant::kParallel;
+  if (bracket.selection.threads != 1 || !(is_parallel || bound.variant == BoundVariant::kFusedParallel)) return false;
+  const Bound* one_by_one = bracket.Find(is_parallel ? BoundVariant::kSequential : BoundVariant::kFusedSequential);
+  return one_by_one != nullptr && FormatLatency(one_by_one->latency) == FormatLatency(bound.latency);
+}
+
 std::vector<TableRow> BracketRows(const Bracket& bracket) {
   std::vector<TableRow> rows;
   for (const Floor& floor : bracket.floors)
     if (floor.latency > Latency(0)) rows.push_back(FloorRow(floor));
   for (const Bound& bound : bracket.bounds)
-    rows.push_back(BracketRow("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
+    if (!IsRepeated(bound, bracket)) rows.push_back(BracketRow("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
                               Join(bound.assumptions, ", ")));
   return rows;
 }
@@ -168,8 +178,8 @@ std::vector<TableRow> BracketRows(const Bracket& bracket) {
 std::string SelectionText(const Selection& selection) {
   std::string contract = "the model's own types";
   if (selection.contract) contract = Name(*selection.contract);
-  return fmt::format("{}, {} caches, {}, {}, {}", CountText(static_cast<std::size_t>(selection.threads), "thread"),
-                     Name(selection.cache), kPointStatistic, contract,
+  return fmt::format("{}, {}, {}, {}, {}", CountText(static_cast<std::size_t>(selection.threads), "thread"),
+                     CacheText(selection.cache), kPointStatistic, contract,
                      selection.environment ? selection.environment->text : "fullest, then newest libraries");
 }
 
@@ -177,7 +187,7 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
   INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
   std::string out = SectionTable(BracketSection(bracket), width);
   out += fmt::format("\ncoverage   {}\n", CoverageText(bracket.coverage));
-  out += NotesText(bracket);
+  out += NotesText(graph, bracket);
   out += fmt::format("contract   {}\n", Name(bracket.contract));
   out += fmt::format("selection  {}\n", Printable(SelectionText(bracket.selection)));
   for (const EnvironmentKey& environment : bracket.environments)

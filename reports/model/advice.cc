@@ -63,6 +63,19 @@ void AddMissing(ReportModel& report) {
   }
 }
 
+// In context, where too little is known of what weights from memory cost.
+void AdviseOnContext(ReportModel& report) {
+  constexpr double kMostlyNear = 0.9, kMostlyMeasured = 0.8;
+  const std::optional<ModelContext>& context = report.bracket.context;
+  if (!context || context->near_share() >= kMostlyNear || context->cold_share() >= kMostlyMeasured) return;
+  report.advice.push_back(
+      {fmt::format("An inference leaves {} of the model’s weights ({}) near, and of {} of them it was measured what they "
+                   "cost from memory: the other layers count with all caches warm, and the true bound is higher",
+                   PercentText(context->near_share()),
+                   BytesText(Bytes{static_cast<std::int64_t>(context->constants)}), PercentText(context->cold_share())),
+       report.bench_options ? OnAllThreads("analyze", report) : std::string()});
+}
+
 // Layers that were timed with warm caches, of a model whose weights do not fit them: a part of the gap is no kernel's.
 void AdviseOnWeights(Bytes cache, ReportModel& report) {
   const Bytes weights = TotalsOf(report.graph).parameter_bytes;
@@ -154,6 +167,7 @@ void AddAdvice(const std::vector<std::string>& warnings, ReportModel& report) {
 
 void FillAdvice(const std::vector<std::string>& warnings, Bytes last_level_cache, ReportModel& report) {
   AddMissing(report);
+  AdviseOnContext(report);
   AdviseOnWeights(last_level_cache, report);
   AddAdvice(warnings, report);
 }

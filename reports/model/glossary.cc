@@ -30,6 +30,15 @@ constexpr auto kTags = std::to_array<Explained>({
      "Programs of the class dense-read that do each layer’s sums as they are defined, on the units of the type: no "
      "Winograd, FFT or Strassen, no f32 out of several bf16 products."},
     {"free-layouts", "Each layer may use its best layout; changing layouts between layers costs nothing."},
+    {"in-context",
+     "Each layer’s weights are as near as an inference of the whole model leaves them: by the share of them that the "
+     "caches keep, as the memory’s measured curve predicts it, between its time with all caches warm and its time with "
+     "weights from memory."},
+    {"borrowed-cold-weights",
+     "The best candidate of some layers was not measured with weights from memory: it is taken to lose as much by them "
+     "as the candidate of the layer that loses least."},
+    {"some-weights-warm",
+     "Some layers have no row with weights from memory and count with all caches warm: the true bound is higher."},
     {"warm-caches", "Inputs and weights of a layer may already be in the caches."},
     {"cold-caches", "Each layer finds its inputs and weights in memory, not in the caches."},
     {"cold-weights",
@@ -54,6 +63,7 @@ constexpr auto kTags = std::to_array<Explained>({
      "above "
      "the bound."},
     {"observed-candidates", "What a profiled run was seen to do counts as a candidate."},
+    {"plan-of-R", "The kernels and layouts that the demonstrated run executes: what it predicts is R."},
     {"changes-of-layout-paid", "A tensor lies as its producer writes it; who reads another order waits for a copy."},
     {"estimated-changes-of-layout", "Some of these copies were not measured and count by their bytes."},
     {"row-major-where-unstated", "Some candidates do not say how their tensors lie and count as row-major."},

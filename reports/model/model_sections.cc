@@ -133,7 +133,7 @@ std::vector<Section> TablesOf(const ReportModel& report, ReportForm form) {
 
 Section BoundsSection(const ReportModel& report) {
   const Bracket& bracket = report.bracket;
-  Section section{.columns = {"Bound", NumberColumn("Best repetition"), NumberColumn("Typically (95 %)"), "Assumes"},
+  Section section{.columns = {"Bound", NumberColumn("Time"), NumberColumn("95 % interval"), "Assumes"},
                   .rows = BracketRows(bracket)};
   const auto add = [&section](std::string name, Latency latency, const std::optional<Interval>& interval,
                               std::string note) {
@@ -150,6 +150,8 @@ Section BoundsSection(const ReportModel& report) {
   if (bracket.demonstrated)
     add("demonstrated", *bracket.demonstrated, std::nullopt,
         "shown: really run" + (bracket.composition ? "; " + CompositionText(*bracket.composition) : std::string()));
+  if (bracket.demonstrated && bracket.shown_loss && main != nullptr && *bracket.demonstrated > main->latency)
+    add("above the bound", *bracket.demonstrated - main->latency, std::nullopt, ShownLossText(report.graph, *bracket.shown_loss));
   if (report.run)
     add(report.run->profile.framework + " " + report.run->profile.framework_version, report.run->latency,
         report.run->interval, "measured");

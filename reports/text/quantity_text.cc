@@ -8,6 +8,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/graph/run_profile.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
@@ -112,6 +113,32 @@ std::string CompositionText(const CompositionError& error) {
       "{:.3f} times its parts alone with weights {} in the caches ({:.3f} times with all caches warm, "
       "{:.3f} with weights from memory)",
       error.value(), PercentText(error.resident_share), error.warm, error.cold_weights);
+}
+
+std::string CacheText(const std::optional<CacheState>& cache) {
+  if (!cache) return "weights in context";
+  return cache == CacheState::kColdWeights ? std::string(Name(cache)) : std::string(Name(cache)) + " caches";
+}
+
+std::string ShownLossText(const ModelGraph& graph, const ShownLoss& loss) {
+  std::string text = fmt::format("layers with weights {}, changes of layout {}, other layers {}",
+                                 SignedLatencyText(loss.weights), SignedLatencyText(loss.reorders),
+                                 SignedLatencyText(loss.others));
+  std::vector<std::string> most;
+  for (const ShownLoss::Part& part : loss.most)
+    most.push_back(fmt::format("{} {} for {}",
+                               part.layers.empty() ? "a change of layout" : Printable(Join(LayerNames(graph, part.layers), " + ")),
+                               FormatLatency(part.shown), FormatLatency(part.known)));
+  return most.empty() ? text : text + "; most: " + Join(most, ", ");
+}
+
+std::string ContextText(const ModelContext& context) {
+  std::string text = fmt::format("{} an inference", BytesText(Bytes{static_cast<std::int64_t>(context.working_set)}));
+  if (!(context.constants > 0)) return text;
+  text += fmt::format("; {} of the weights count as near", PercentText(context.near_share()));
+  return context.near_share() < 1
+             ? text + fmt::format(", {} were measured from memory or need not be", PercentText(context.cold_share()))
+             : text;
 }
 
 std::string CountText(std::size_t count, const std::string& noun) {

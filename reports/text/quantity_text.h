@@ -44,6 +44,15 @@ std::string CompositionText(const CompositionError& error);
 // "8 machines with the same processor and libraries; their clocks differ (performance, powersave; ...): ..."
 std::string HostsText(const SeveralHosts& hosts);
 
+// "warm caches", "weights in context"
+std::string CacheText(const std::optional<CacheState>& cache);
+
+// "layers with weights +4.90 ms, changes of layout +0.80 ms, other layers +1.60 ms; most: conv_51 402 us for 371 us"
+std::string ShownLossText(const ModelGraph& graph, const ShownLoss& loss);
+
+// "108 MB an inference; 9.3 % of the weights count as near, 85.1 % were measured from memory or need not be"
+std::string ContextText(const ModelContext& context);
+
 // 1 for a singular and everything else in the plural: CountText(2, "layer") == "2 layers".
 std::string CountText(std::size_t count, const std::string& noun);
 

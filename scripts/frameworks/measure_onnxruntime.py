@@ -44,6 +44,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: quiet ones)")
     parser.add_argument("--repetitions", type=int, default=3, help="processes for the end-to-end samples")
     parser.add_argument("--seconds", type=float, default=4.0, help="sampling time of each process")
+    parser.add_argument("--no-layers", action="store_true", help="no process under the profiler")
     parser.add_argument("--profiled-inferences", type=int, default=0, help="0: as many as fit into --seconds")
     parser.add_argument("--optimization", choices=["all", "extended", "basic", "disabled"], default="all")
     parser.add_argument("--seed", type=int, default=1)
@@ -163,7 +164,7 @@ def main() -> None:
             "pip install onnxruntime-gpu"
         )
 
-    stages = arguments.repetitions + (arguments.device == "cpu")
+    stages = arguments.repetitions + (arguments.device == "cpu" and not arguments.no_layers)
 
     def call(repetition: int, patience: float) -> dict[str, Any]:
         sampling.progress(repetition, stages, f"process {repetition + 1} of {arguments.repetitions}, no profiler")
@@ -172,7 +173,9 @@ def main() -> None:
     end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
     profiled: dict[str, Any] = {}
     warnings: list[str] = []
-    if arguments.device == "cpu":
+    if arguments.no_layers:
+        pass
+    elif arguments.device == "cpu":
         sampling.progress(arguments.repetitions, stages, "one process under the profiler")
         profiled = sampling.call_child("ONNX Runtime", "profile", work_directory, 1)
         sampling.keep(Path(profiled["profile"]), arguments.keep_profile)

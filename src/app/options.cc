@@ -147,21 +147,24 @@ void AddContract(CLI::App* command, std::optional<NumericContract>& contract) {
       ->type_name("C");
 }
 
-void AddCache(CLI::App* command, CacheState& cache, const std::string& means) {
+void AddCache(CLI::App* command, std::optional<CacheState>& cache, const std::string& means) {
+  const bool takes_context = !cache;
   command
       ->add_option_function<std::string>(
           "--cache",
-          [&cache](const std::string& text) {
-            const std::optional<CacheState> found = FindCacheState(text);
-            if (!found) {
-              const std::vector<std::string> names(CacheStateNames().begin(), CacheStateNames().end());
-              const std::string guess = DidYouMean(text, CacheStateNames());
-              throw CLI::ValidationError("--cache", "unknown cache state " + Quoted(text) +
-                                                        (guess.empty() ? "; they are " + Join(names, ", ") : guess));
-            }
-            cache = *found;
+          [&cache, takes_context](const std::string& text) {
+            cache = FindCacheState(text);
+            if (cache || (takes_context && text == kInContext)) return;
+            std::vector<std::string_view> names(CacheStateNames().begin(), CacheStateNames().end());
+            if (takes_context) names.insert(names.begin(), kInContext);
+            const std::string guess = DidYouMean(text, names);
+            const std::vector<std::string> all(names.begin(), names.end());
+            throw CLI::ValidationError("--cache", "unknown cache state " + Quoted(text) +
+                                                      (guess.empty() ? "; they are " + Join(all, ", ") : guess));
           },
-          means + ": warm, cold or cold-weights (weights from memory, all else warm)")
+          means + ": " +
+              (takes_context ? "in-context (weights as near as an inference of the model leaves them), " : "") +
+              "warm, cold or cold-weights (weights from memory, all else warm)")
       ->type_name("C")
       ->default_str(std::string(Name(cache)));
 }

@@ -39,7 +39,8 @@ void AddBudget(CLI::App* command, std::chrono::seconds& budget);
 void AddContract(CLI::App* command, std::optional<NumericContract>& contract);
 void AddTier(CLI::App* command, CandidateTier& tier);
 // --cache: `means` says what the state is of.
-void AddCache(CLI::App* command, CacheState& cache, const std::string& means);
+// Where `cache` is absent bounds in context can be asked for, and are the default.
+void AddCache(CLI::App* command, std::optional<CacheState>& cache, const std::string& means);
 // A check of an option: a number of this range. CLI::Range lets through what is not a number.
 CLI::Validator NumberBetween(double least, double most);
 // Likewise, of a count that is read as unsigned: CLI11 would turn -1 around.

@@ -42,6 +42,7 @@ Result<RowsByWorkload> FindRows(const Plan& plan, NumericContract contract, Meas
     if (entry.contract == contract) keys.push_back(KeyOf(entry.workload));
   }
   selection.contract = contract;
+  selection.cache = selection.cache.value_or(CacheState::kWarm);  // a campaign measures one state
   INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> rows, source.Find(keys, selection));
   RowsByWorkload by_workload;
   for (Measurement& row : rows) {

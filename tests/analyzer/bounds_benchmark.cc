@@ -136,9 +136,11 @@ bool Measure(std::size_t layers) {
   const RegionSet known(graph);
   const Selection selection = testing::TestSelection(4);
   const auto before_rows = Clock::now();
-  const Result<MeasuredRows> rows = MeasuredRows::Fetch(graph, known, source, selection);
+  Result<DeviceModel> device = DeviceModel::Make(source, selection);
+  const Residency residency(graph, *device);
+  const Result<MeasuredRows> rows = MeasuredRows::Fetch(graph, known, source, selection, &residency);
+  ObserveRows(*rows, *device);
   const double fetching = MillisecondsSince(before_rows);
-  const Result<DeviceModel> device = MakeDeviceModel(source, selection, *rows);
   const std::vector<EnvironmentKey> environments(rows->environments().begin(), rows->environments().end());
   constexpr double kNever = std::numeric_limits<double>::infinity();
   double walking = kNever, resolving = kNever, combining = kNever, planning = kNever;

@@ -115,6 +115,7 @@ TEST(Bracket, WithColdWeightsLayersThatHaveNoneAreWarmAndTheOthersAreNot) {
   source.Add(warm, TestEnvironment(1));
   source.Add(graph.layers[2], "only", {2});
   Selection selection = testing::TestSelection(1);
+  selection.cache = CacheState::kWarm;
   EXPECT_EQ(BracketOf(graph, source, selection).bounds[0].latency, Latency(12));
   EXPECT_THAT(BracketOf(graph, source, selection).bounds[0].assumptions, Contains("warm-caches"));
   selection.cache = CacheState::kColdWeights;

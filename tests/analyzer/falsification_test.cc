@@ -131,7 +131,8 @@ Outcome MinimalFiltering(const std::vector<float>& image, std::size_t side, cons
   const float g[4][3] = {{1, 0, 0}, {0.5F, 0.5F, 0.5F}, {0.5F, -0.5F, 0.5F}, {0, 0, 1}};
   const float b[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
   const float a[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
-  const auto both = [](const auto& m, std::size_t rows, std::size_t inner, const std::vector<float>& in) {
+  const auto both = []<std::size_t rows, std::size_t inner>(const float (&m)[rows][inner],
+                                                            const std::vector<float>& in) {
     std::vector<float> out(rows * rows);
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < rows; ++j)
@@ -139,17 +140,17 @@ Outcome MinimalFiltering(const std::vector<float>& image, std::size_t side, cons
           for (std::size_t l = 0; l < inner; ++l) out[i * rows + j] += m[i][k] * in[k * inner + l] * m[j][l];
     return out;
   };
-  const std::vector<float> filter = both(g, 4, 3, taps);
+  const std::vector<float> filter = both(g, taps);
   const std::size_t outputs = side - 2;
   Outcome outcome{std::vector<float>(outputs * outputs), 0, 0};
   for (std::size_t y = 0; y < outputs; y += 2)
     for (std::size_t x = 0; x < outputs; x += 2) {
       std::vector<float> tile(16);
       for (std::size_t i = 0; i < 16; ++i) tile[i] = image[(y + i / 4) * side + x + i % 4];
-      tile = both(b, 4, 4, tile);
+      tile = both(b, tile);
       for (std::size_t i = 0; i < 16; ++i) tile[i] *= filter[i];
       outcome.products += 16;
-      tile = both(a, 2, 4, tile);
+      tile = both(a, tile);
       for (std::size_t i = 0; i < 4; ++i) outcome.result[(y + i / 2) * outputs + x + i % 2] = tile[i];
     }
   return outcome;

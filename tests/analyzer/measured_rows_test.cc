@@ -25,7 +25,7 @@ TEST(MeasuredRows, AreWhatTheSourceHasOfEachLayerAndRegion) {
     }
     const Selection selection = testing::TestSelection(4);
     const RegionSet regions(graph);
-    const Result<MeasuredRows> rows = MeasuredRows::Fetch(graph, regions, source, selection);
+    const Result<MeasuredRows> rows = MeasuredRows::Fetch(graph, regions, source, selection, nullptr);
     ASSERT_TRUE(rows.ok());
     const GraphRows& own = rows->Of(graph);
     ASSERT_EQ(own.layers.size(), graph.layers.size());

@@ -34,12 +34,38 @@ TEST(ColdWeights, AreOfTheBestCandidatesOfWhatHasConstants) {
   source.Add(MeasuredRow(KeyOf(*graph.layers[1].workload), "relu", {Latency(1)}), TestEnvironment(1));
   const Result<Bracket> bracket = ComputeBracket(graph, source, testing::TestSelection(1));
   ASSERT_TRUE(bracket.ok()) << bracket.error().message;
-  const std::vector<ColdWeightsEntry> entries = ColdWeightsEntries(graph, *bracket);
-  ASSERT_EQ(entries.size(), 1U);
-  EXPECT_EQ(KeyOf(entries[0].entry.workload), product);
-  EXPECT_EQ(entries[0].entry.contract, NumericContract::kStrictF32);
+  const ColdWeightsPlan plan = PlanColdWeights(graph, *bracket);
+  ASSERT_EQ(plan.chosen.size(), 1U);
+  EXPECT_EQ(KeyOf(plan.chosen[0].entry.workload), product);
+  EXPECT_EQ(plan.chosen[0].entry.contract, NumericContract::kStrictF32);
   const std::string library = bracket->layers[0].candidate->library;
-  EXPECT_THAT(entries[0].candidates, ElementsAre(library + "/as-good", library + "/best"));
+  EXPECT_THAT(plan.chosen[0].candidates, ElementsAre(library + "/best"));
+  ASSERT_EQ(plan.rivals.size(), 1U);
+  EXPECT_THAT(plan.rivals[0].candidates, ElementsAre(library + "/as-good"));
+}
+
+TEST(ColdWeights, ThoseOfMostWeightsComeFirst) {
+  testing::GraphBuilder model;
+  ValueId last = model.Input("x", {8, 8});
+  const std::vector<std::int64_t> widths{8, 16, 64, 32};
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    const std::string name = std::to_string(i);
+    last = model.MatMul("fc" + name, last, model.Weight("w" + name, {widths[i - 1], widths[i]}));
+  }
+  model.Output(last);
+  const ModelGraph graph = model.Take();
+  MemorySource source;
+  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  for (const Layer& layer : graph.layers)
+    source.Add(MeasuredRow(KeyOf(*layer.workload), "only", {Latency(10)}), TestEnvironment(1));
+  const Result<Bracket> bracket = ComputeBracket(graph, source, testing::TestSelection(1));
+  ASSERT_TRUE(bracket.ok()) << bracket.error().message;
+  std::vector<std::string> texts;
+  for (const ColdWeightsEntry& entry : PlanColdWeights(graph, *bracket).chosen)
+    texts.push_back(KeyOf(entry.entry.workload).text);
+  ASSERT_EQ(texts.size(), 3U);
+  EXPECT_EQ(texts[0], KeyOf(*graph.layers[2].workload).text);  // 64 x 32, then 16 x 64 and 8 x 16
+  EXPECT_EQ(texts[2], KeyOf(*graph.layers[0].workload).text);
 }
 
 TEST(ColdWeights, AreOfNothingWhereNothingWasMeasured) {
@@ -48,7 +74,7 @@ TEST(ColdWeights, AreOfNothingWhereNothingWasMeasured) {
   source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
   const Result<Bracket> bracket = ComputeBracket(graph, source, testing::TestSelection(1));
   ASSERT_TRUE(bracket.ok());
-  EXPECT_TRUE(ColdWeightsEntries(graph, *bracket).empty());
+  EXPECT_TRUE(PlanColdWeights(graph, *bracket).chosen.empty());
 }
 
 }  // namespace

@@ -117,6 +117,10 @@ TEST_P(StoreTest, ColdWeightsAreRowsOfWhatHasConstantsAndWarmOnesOfTheRest) {
   const Result<std::vector<Measurement>> rows = store_->Find(keys, selection);
   ASSERT_TRUE(rows.ok()) << rows.error().message;
   EXPECT_THAT(*rows, ::testing::UnorderedElementsAre(warm, cold_weights));
+  selection.cache.reset();  // in context
+  const Result<std::vector<Measurement>> both = store_->Find(keys, selection);
+  ASSERT_TRUE(both.ok()) << both.error().message;
+  EXPECT_THAT(*both, ::testing::UnorderedElementsAre(warm, product_warm, cold_weights));
 }
 
 TEST_P(StoreTest, CandidatesLayoutsContractsAndCacheStatesAreRowsOfTheirOwn) {
@@ -126,7 +130,7 @@ TEST_P(StoreTest, CandidatesLayoutsContractsAndCacheStatesAreRowsOfTheirOwn) {
   cold.cache = CacheState::kCold;
   algorithm.candidate.algorithm = "ref";
   EXPECT_EQ(Import({MakeRow(100, {2}), layout, contract, cold, algorithm}).added, 5);
-  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), SizeIs(3));  // warm, the native contract
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), SizeIs(3));  // not cold, the native contract
 }
 
 TEST_P(StoreTest, ADevicesRowsNeverEnterAnothersBound) {

@@ -31,6 +31,9 @@ enum class CacheState {
 };
 std::string_view Name(CacheState state);  // "warm", "cold", "cold-weights"
 std::optional<CacheState> FindCacheState(std::string_view name);
+// The same, and "in-context" of none: constants as near as an inference of the whole model leaves them.
+inline constexpr std::string_view kInContext = "in-context";
+inline std::string_view Name(const std::optional<CacheState>& state) { return state ? Name(*state) : kInContext; }
 std::span<const std::string_view> CacheStateNames();
 
 // The state whose rows give a workload's time in `state`: without constant operands nothing distinguishes cold-weights

@@ -15,7 +15,9 @@ namespace infimum {
 struct Selection {
   DeviceKey device;
   std::int64_t threads = 1;
-  CacheState cache = CacheState::kWarm;       // cold-weights: of workloads without constants warm rows (StateOfRows)
+  // cold-weights: of workloads without constants warm rows (StateOfRows). Absent: in context, which takes warm rows and
+  // those with weights from memory (analyzer/rows).
+  std::optional<CacheState> cache;
   std::optional<NumericContract> contract;    // absent: the model's own types
   std::optional<EnvironmentKey> environment;  // absent: of each library the newest set
 };

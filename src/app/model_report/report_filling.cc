@@ -116,7 +116,8 @@ void FillRoofs(const DevicePeaks& peaks, std::int64_t threads, ReportModel& repo
 std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend) {
   std::string options = fmt::format("--db {}", ShellQuoted(database));
   if (selection.threads != 1) options += fmt::format(" --threads {}", selection.threads);
-  if (selection.cache != CacheState::kWarm) options += fmt::format(" --cache {}", Name(selection.cache));
+  if (selection.cache && selection.cache != CacheState::kWarm)
+    options += fmt::format(" --cache {}", Name(selection.cache));
   if (selection.contract) options += fmt::format(" --contract {}", Name(*selection.contract));
   if (!backend.empty() && backend != "onednn") options += " --backend " + ShellQuoted(backend);
   return options;

@@ -95,6 +95,7 @@ class Patience {
   Patience(const ProcessRequest& request, pid_t watcher)
       : budget_(request.budget),
         knows_budget_(request.knows_budget),
+        most_(request.most),
         start_(SteadyClock().Now()),
         signs_(SteadyClock(), [watcher] { return ProcessorTimeOf(DescendantsOf(watcher)); }) {}
 
@@ -106,6 +107,7 @@ class Patience {
 
   std::optional<std::string> AtItsEnd() {
     const Clock::Duration now = SteadyClock().Now(), silence = signs_.Silence();
+    if (most_ && now - start_ >= *most_) return "had not ended after " + FormatDuration(*most_);
     const bool late = budget_ && now - start_ >= *budget_ + kLateAfter;
     if (silence >= kLongestSilence || (late && silence >= kLongestLateSilence))
       return "gave no sign of life for " + FormatDuration(std::chrono::floor<std::chrono::seconds>(silence));
@@ -119,6 +121,7 @@ class Patience {
  private:
   std::optional<std::chrono::seconds> budget_;
   bool knows_budget_;
+  std::optional<std::chrono::seconds> most_;
   Clock::Duration start_;
   std::optional<Clock::Duration> began_;
   LifeSigns signs_;

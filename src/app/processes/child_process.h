@@ -28,6 +28,7 @@ struct ProcessRequest {
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
   std::optional<std::chrono::seconds> budget = {};               // after which silence is not borne for long
   bool knows_budget = false;                                     // it was told to keep it
+  std::optional<std::chrono::seconds> most = {};                 // after which it is ended, whatever it does
 };
 
 struct ProcessEnd {

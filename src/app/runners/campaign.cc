@@ -210,7 +210,7 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
   request.arguments.insert(
       request.arguments.end(),
       {"--budget", fmt::format("{}s", options.budget.count()), "--tier", std::string(Name(options.tier)), "--cache",
-       std::string(Name(options.cache)), "--quiet", "--progress-fd", "2"});
+       std::string(Name(options.cache.value_or(CacheState::kWarm))), "--quiet", "--progress-fd", "2"});
   request.arguments.insert(request.arguments.end(), {"--rounds", std::to_string(options.rounds)});
   for (const std::string& candidate : options.candidates)
     request.arguments.insert(request.arguments.end(), {"--candidate", candidate});

@@ -24,7 +24,7 @@ struct CampaignOptions {
   std::int64_t threads = 1;
   std::chrono::seconds budget{180};
   CandidateTier tier = CandidateTier::kEngine;
-  CacheState cache = CacheState::kWarm;
+  std::optional<CacheState> cache;                     // absent: measured warm; bounds of it are in context
   std::vector<std::string> candidates;                 // only these, by name; empty: all
   std::int64_t rounds = 3;                             // repetitions of each
   std::map<std::string, std::string> backend_options;  // passed on as --backend-option NAME=VALUE

@@ -1,10 +1,10 @@
-// What decides a model's bound with warm caches, measured with its weights in memory as well.
+// What decides a model's bound, measured with its weights in memory as well.
 //
 //   resnet50: 23 of its 26 configurations with weights, 31 candidates of them  ->  a minute, where all would take four
 //
-// A bound of cold weights (`infimum bound --cache cold-weights`) is then one of the candidates that are best warm and
-// of those that cannot be told from them. Another candidate might be better with cold weights: that takes `infimum
-// bench PLAN --cache cold-weights`, which measures them all.
+// First what the bound and R run, those with most weights before the others; then the candidates that cannot be told
+// from these. Another candidate might be better with weights from memory: that takes `infimum bench PLAN --cache
+// cold-weights`, which measures them all.
 #pragma once
 
 #include <string>
@@ -18,14 +18,18 @@
 
 namespace infimum {
 
-// A workload with constants, and the candidates of it that are best or as good.
+// A workload with constants, and which of its candidates are measured.
 struct ColdWeightsEntry {
   PlanEntry entry;
   std::vector<std::string> candidates;  // names, ascending
 };
 
-// Of a bracket's layers, its chosen regions and its deciders, those with constants; in order of their texts.
-std::vector<ColdWeightsEntry> ColdWeightsEntries(const ModelGraph& graph, const Bracket& bracket);
+// Of a bracket what its layers, its chosen regions and R run, by descending bytes of constants; and of its deciders the
+// candidates that are as good.
+struct ColdWeightsPlan {
+  std::vector<ColdWeightsEntry> chosen, rivals;
+};
+ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket);
 
 // Measures what the store lacks of them in this environment. `campaign.budget` is kept.
 Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,

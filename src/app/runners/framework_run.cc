@@ -122,6 +122,7 @@ std::vector<std::string> ScriptArguments(const std::filesystem::path& model, con
   add("--module", options.module);
   add("--mode", options.mode);
   add("--keep-profile", options.profile.string());
+  if (!options.layers) arguments.emplace_back("--no-layers");
   for (const auto& [name, extent] : options.dims) add("--dim", fmt::format("{}={}", name, extent));
   return arguments;
 }
@@ -202,9 +203,10 @@ Status CheckFramework(const FrameworkOptions& options) {
 Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,
                                     const FrameworkOptions& options, Talk& talk) {
   INFIMUM_RETURN_IF_ERROR(CheckFramework(options));
-  talk.Say(fmt::format("measuring {}: {} process{} of {:.3g} s after a warm-up, then the layers under the profiler",
-                       options.framework, options.repetitions, options.repetitions == 1 ? "" : "es",
-                       std::chrono::duration<double>(options.sampling).count()));
+  talk.Say(fmt::format("measuring {}: {} process{} of {:.3g} s after a warm-up{}", options.framework,
+                       options.repetitions, options.repetitions == 1 ? "" : "es",
+                       std::chrono::duration<double>(options.sampling).count(),
+                       options.layers ? ", then the layers under the profiler" : ""));
   const Framework& known = *std::ranges::find(Frameworks(), options.framework, &Framework::name);
   Result<RunProfile> run = known.measure(installation, model, options, talk);
   const Status same = run ? CheckDevice(*run, options) : Status(run.error());

@@ -41,6 +41,7 @@ struct FrameworkOptions {
   std::int64_t threads = 1;
   std::int64_t repetitions = 3;
   std::chrono::milliseconds sampling{4000};                // of each process
+  bool layers = true;                                      // one more process, under its profiler
   std::optional<std::chrono::seconds> budget = {};         // for all of it: what is stuck behind it is ended
   NumericContract contract = NumericContract::kStrictF32;  // that the model's own types ask for
   std::optional<NumericContract> converted = {};           // that the framework shall keep instead

@@ -15,12 +15,19 @@ namespace {
 // Which rows of a workload a selection takes. Nothing of a text that is not valid, where it depends on the text.
 class WantedRows {
  public:
+  explicit WantedRows(const Selection& selection) : selection_(selection) {}
+
+  bool Take(const Measurement& row) {
+    const std::optional<Wanted> wanted = Of(row.workload);
+    if (!wanted || row.contract != wanted->contract) return false;
+    return wanted->cache ? row.cache == *wanted->cache : row.cache != CacheState::kCold;
+  }
+
+ private:
   struct Wanted {
     NumericContract contract;
-    CacheState cache;
+    std::optional<CacheState> cache;
   };
-
-  explicit WantedRows(const Selection& selection) : selection_(selection) {}
 
   std::optional<Wanted> Of(const WorkloadKey& key) {
     if (selection_.contract && selection_.cache != CacheState::kColdWeights)
@@ -28,14 +35,13 @@ class WantedRows {
     const auto [known, is_new] = wanted_.try_emplace(key);  // parsed once a text
     if (is_new) {
       if (const Result<Workload> workload = ParseWorkload(key.text); workload.ok()) {
-        known->second = {selection_.contract ? *selection_.contract : NativeContract(*workload),
-                         StateOfRows(selection_.cache, *workload)};
+        known->second = {selection_.contract ? *selection_.contract : NativeContract(*workload), selection_.cache};
+        if (selection_.cache) known->second->cache = StateOfRows(*selection_.cache, *workload);
       }
     }
     return known->second;
   }
 
- private:
   const Selection& selection_;
   std::map<WorkloadKey, std::optional<Wanted>> wanted_;
 };
@@ -81,8 +87,7 @@ std::vector<std::size_t> AdmittedPlaces(std::span<const Measurement> rows,
     if (selection.environment && row.environment != *selection.environment) continue;
     const auto environment = environments.find(row.environment);
     if (environment == environments.end() || environment->second.threads != selection.threads) continue;
-    const std::optional<WantedRows::Wanted> wanted = wanted_rows.Of(row.workload);
-    if (wanted && row.cache == wanted->cache && row.contract == wanted->contract) places.push_back(i);
+    if (wanted_rows.Take(row)) places.push_back(i);
   }
   if (selection.environment) return places;
   const auto chosen = ChooseEnvironments(rows, places);

@@ -92,6 +92,16 @@ TEST(Selection, OfColdWeightsTakesWarmRowsOfWhatHasNone) {
     for (const Measurement& row : *rows) found.push_back(row.candidate.algorithm);
     EXPECT_THAT(found, UnorderedElementsAre("relu-warm", "matmul-cold-weights"));
   }
+  // In context: both states, but never all caches cold.
+  selection.cache.reset();
+  for (const bool with_contract : {true, false}) {
+    if (!with_contract) selection.contract.reset();
+    std::vector<std::string> found;
+    const Result<std::vector<Measurement>> rows = source.Find(both, selection);
+    ASSERT_TRUE(rows.ok());
+    for (const Measurement& row : *rows) found.push_back(row.candidate.algorithm);
+    EXPECT_THAT(found, UnorderedElementsAre("relu-warm", "matmul-warm", "matmul-cold-weights"));
+  }
 }
 
 TEST(Selection, WithoutAContractTakesTheWorkloadsOwn) {

@@ -20,6 +20,7 @@
 #include "src/app/models/model_variant.h"
 #include "src/app/models/run_conditions.h"
 #include "src/app/processes/interrupt.h"
+#include "src/app/runners/cold_weights.h"
 #include "src/app/runners/device_choice.h"
 #include "src/app/runners/framework_run.h"
 #include "src/app/runners/transform_times.h"
@@ -41,6 +42,11 @@ std::chrono::seconds Left(SteadyTime start, std::chrono::seconds budget) {
 constexpr std::chrono::seconds kPeaksTime{10};
 // For changes of layout, where the budget is spent.
 constexpr std::chrono::seconds kTransformsTime{30};
+
+// Where weights do not stay near, a share of the budget for what they cost from memory; and one for R.
+constexpr int kColdShare = 6, kShowShare = 5;
+constexpr double kMostlyNear = 0.9;
+constexpr std::chrono::seconds kLeastForReplay{8};
 
 // The framework's part of the budget: a fortieth for each of its four processes, so that a small budget
 // still leaves most of its time to the layers.
@@ -72,6 +78,40 @@ std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::s
                             FormatDuration(std::min(guess, budget)), FormatDuration(budget));
 }
 
+// More processes of the same run. Of two halves a noisy one counts only where both are.
+void AddRepetitions(const RunProfile& more, RunProfile& run) {
+  if (more.noisy.empty() != run.noisy.empty()) {
+    if (!more.noisy.empty()) return;
+    run.end_to_end.clear();
+    run.noisy.clear();
+  }
+  run.end_to_end.insert(run.end_to_end.end(), more.end_to_end.begin(), more.end_to_end.end());
+}
+
+// R: the best known kernels as one program, until `end`. What keeps it from being run costs R alone.
+std::optional<std::string> RunAsOneProgram(const AnalysisOptions& options, const Installation& installation,
+                                           SteadyTime end, Store& store, Talk& talk) {
+  ReplayOptions replay;
+  replay.model = options.model;
+  replay.dims = options.dims;
+  replay.campaign = options.campaign;
+  replay.contract = options.contract;
+  replay.python = options.python;
+  replay.regions = options.regions;
+  replay.end = end;
+  const auto run = [&]() -> Result<Replay> {
+    if (end - std::chrono::steady_clock::now() < kLeastForReplay) return Error{"the budget leaves no time for it"};
+    INFIMUM_ASSIGN_OR_RETURN(const ReplayPlan plan, PlanReplay(replay, installation, store, talk));
+    return RunPlan(replay, installation, plan, store, talk);
+  };
+  const Result<Replay> done = run();
+  if (Interrupted()) return std::nullopt;
+  const std::optional<std::string> fault = done ? done->result.FirstFault() : std::nullopt;
+  if (done && !fault) return std::nullopt;
+  return fmt::format("The best known kernels were not shown to run as one program: {}. `infimum replay {}` tries again",
+                     fault ? "wrong numbers: " + *fault : done.error().message, options.model.string());
+}
+
 // The framework's runs, of each version the fastest, and our own where there is one.
 Status HoldAgainstRuns(Store& store, const Selection& selection, const std::map<std::string, std::int64_t>& dims,
                        Analysis& analysis) {
@@ -79,7 +119,7 @@ Status HoldAgainstRuns(Store& store, const Selection& selection, const std::map<
     INFIMUM_RETURN_IF_ERROR(
         HoldAgainstFramework(store, analysis.graph.sha256, selection, dims, analysis.run->framework, analysis.bracket));
   }
-  return HoldAgainstReplays(store, analysis.graph.sha256, selection, dims, analysis.bracket);
+  return HoldAgainstReplays(store, analysis.graph, selection, dims, analysis.bracket);
 }
 
 // What was asked for, and contracts and cache states that have rows.
@@ -158,6 +198,21 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     warnings.push_back({error.message, true});
     talk.Warn(error.message);
   };
+  // Half of its processes before the layers and half of them behind R, so that a clock that wanders is the same for all.
+  std::optional<RunProfile> fresh;
+  const auto measure_framework = [&](bool layers) {
+    FrameworkOptions framework;
+    framework.framework = options.framework;
+    framework.python = options.python;
+    framework.dims = options.dims;
+    framework.threads = selection.threads;
+    framework.repetitions = 2;
+    framework.layers = layers;
+    framework.contract = MainContract(stored);
+    framework.sampling = FrameworkSampling(options.campaign.budget);
+    framework.budget = options.campaign.budget;
+    return MeasureFramework(installation, options.model, framework, talk);
+  };
   if (options.framework != "none") {
     INFIMUM_ASSIGN_OR_RETURN(analysis.run,
                              FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
@@ -168,27 +223,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     if (!is_known && !runs_here)
       talk.Say(options.framework + " is measured on CPUs only; `infimum import` takes runs on " + here.device.name);
     if ((!is_known || options.measure_again) && runs_here && !Interrupted()) {
-      FrameworkOptions framework;
-      framework.framework = options.framework;
-      framework.python = options.python;
-      framework.dims = options.dims;
-      framework.threads = selection.threads;
-      framework.contract = MainContract(stored);
-      framework.sampling = FrameworkSampling(options.campaign.budget);
-      framework.budget = options.campaign.budget;
-      Result<RunProfile> run = MeasureFramework(installation, options.model, framework, talk);
+      Result<RunProfile> run = measure_framework(true);
       if (run) {
-        run->device = selection.device.text;
-        INFIMUM_RETURN_IF_ERROR(store->ImportRun(*run));
-        if (!run->noisy.empty()) {
-          warnings.push_back({fmt::format("The run of {} is noisy and not compared with the bound: {}. Measure again "
-                                          "while the machine is quiet",
-                                          options.framework, run->noisy),
-                              true});
-          talk.Warn(warnings.back().text);
-        }
-        INFIMUM_ASSIGN_OR_RETURN(analysis.run,
-                                 FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
+        fresh = *std::move(run);
       } else if (!Interrupted()) {
         // A missing framework costs the comparison, not the bound; one that was stuck until the budget was spent costs
         // both.
@@ -202,10 +239,26 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     }
   }
 
+  const std::chrono::seconds budget = options.campaign.budget, none(0);
+  const std::chrono::seconds peaks_time = more_peaks ? std::min(kPeaksTime, budget / 8) : none;
+  const bool needs_cold = analysis.bracket.context && analysis.bracket.context->near_share() < kMostlyNear;
+  const std::chrono::seconds cold_time = needs_cold ? budget / kColdShare : none;
+  // Without a framework nothing makes the weights and says what the outputs must be; times that are made up show
+  // nothing.
+  const bool can_show = options.replay && options.framework != "none" && options.campaign.backend != "fake";
+  bool shows = can_show && (fresh || analysis.run);
+  if (shows && plan.entries.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> shown,
+                             StoredReplays(*store, analysis.graph.sha256, selection.device, options.dims,
+                                           selection.threads));
+    shows = shown.empty();
+  }
+  const std::chrono::seconds run_time =
+      fresh ? std::chrono::ceil<std::chrono::seconds>(3 * FrameworkSampling(budget)) : none;
+  const std::chrono::seconds show_time = (shows ? budget / kShowShare : none) + run_time;
   if (!plan.entries.empty() && goes_on()) {
     CampaignOptions campaign = options.campaign;
-    const std::chrono::seconds peaks_time = std::min(kPeaksTime, options.campaign.budget / 8);
-    campaign.budget = Left(start, options.campaign.budget - (more_peaks ? peaks_time : std::chrono::seconds(0)));
+    campaign.budget = Left(start, budget - peaks_time - cold_time - show_time);
     talk.Say(fmt::format(
         "measuring {} configurations of layers and regions within {} s; Ctrl-C stops and reports what is known by then",
         plan.entries.size(), campaign.budget.count()));
@@ -229,6 +282,38 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     const Result<Bracket> timed =
         WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, talk);
     if (!timed && !Interrupted()) fail(timed.error());
+  }
+  if (needs_cold && goes_on()) {
+    CampaignOptions campaign = options.campaign;
+    campaign.budget = std::max(Left(start, budget - peaks_time - show_time), cold_time / 2);
+    const auto measure = [&]() -> Status {
+      INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+      return MeasureColdWeights(installation, here, analysis.graph, analysis.bracket, campaign, *store, talk);
+    };
+    if (const Status measured = measure(); !measured && !Interrupted()) fail(measured.error());
+  }
+  if (shows && goes_on()) {
+    const SteadyTime end =
+        std::max(start + budget - peaks_time - run_time, std::chrono::steady_clock::now() + budget / kShowShare / 2);
+    if (std::optional<std::string> why = RunAsOneProgram(options, installation, end, *store, talk)) {
+      warnings.push_back({*why, true});
+      talk.Warn(*why);
+    }
+  }
+  if (fresh) {
+    if (goes_on())
+      if (const Result<RunProfile> again = measure_framework(false)) AddRepetitions(*again, *fresh);
+    fresh->device = selection.device.text;
+    INFIMUM_RETURN_IF_ERROR(store->ImportRun(*fresh));
+    if (!fresh->noisy.empty()) {
+      warnings.push_back({fmt::format("The run of {} is noisy and not compared with the bound: {}. Measure again while "
+                                      "the machine is quiet",
+                                      options.framework, fresh->noisy),
+                          true});
+      talk.Warn(warnings.back().text);
+    }
+    INFIMUM_ASSIGN_OR_RETURN(analysis.run,
+                             FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
   }
   // All of the memory's curve, and a second look at the rest: a clock that was low at first would make the floor too
   // high.

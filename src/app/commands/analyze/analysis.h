@@ -35,6 +35,7 @@ struct AnalysisOptions {
   std::string python;
   bool measure_again = false;  // the framework's run, although the store has one
   bool regions = true;         // measure what a library may run as one, too
+  bool replay = true;          // run what the bound adds up as one program (R), where there is a framework
   bool anonymize = false;      // the report without the model's names, src/app/models/anonymizer.h
 };
 

@@ -98,6 +98,8 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("PATH");
   command->add_flag("!--no-regions", options->analysis.regions,
                     "measure single layers only, no fusable regions: shorter, and the bound does not fuse");
+  command->add_flag("!--no-replay", options->analysis.replay,
+                    "do not run the best known kernels as one program: shorter, and no gap is shown");
   command->add_flag("--measure-again", options->analysis.measure_again,
                     "measure the framework even if the store has its run");
   command

@@ -137,6 +137,7 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   AddBudget(command, options->campaign.budget);
   AddContract(command, options->contract);
   AddTier(command, options->campaign.tier);
+  options->campaign.cache = CacheState::kWarm;
   AddCache(command, options->campaign.cache, "what the caches hold");
   AddBackend(command, options->campaign.backend, options->backend_options);
   AddFormat(command, options->format);

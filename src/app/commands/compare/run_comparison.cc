@@ -121,7 +121,7 @@ Result<AlignedRun> AlignWithBound(const Asked& asked, const ComparedModel& model
     if (bracket.ok()) {
       compared.bracket = *std::move(bracket);
       INFIMUM_RETURN_IF_ERROR(
-          HoldAgainstReplays(asked.store, model.graph.sha256, compared.selection, model.dims, compared.bracket));
+          HoldAgainstReplays(asked.store, model.graph, compared.selection, model.dims, compared.bracket));
     } else {
       compared.lacking = WithoutBound(options, bracket.error());
       compared.remarks.push_back(compared.lacking);

@@ -409,7 +409,7 @@ Result<std::string> FillOnce(const SideReportOptions& options, ComparisonReport&
   if (!shown.empty()) report.conditions.push_back(DimsText(shown));
   if (std::ranges::any_of(sides, [](const BoundSide& side) { return side.device.kind == DeviceKind::kCpu; }))
     report.conditions.push_back(CountText(static_cast<std::size_t>(options.campaign.threads), "thread"));
-  report.conditions.push_back(fmt::format("{} caches", Name(options.campaign.cache)));
+  report.conditions.push_back(CacheText(options.campaign.cache));
   report.conditions.emplace_back("the best kernel known for each layer");
   report.comparison = CompareSides(table, options.threshold);
   std::string common;

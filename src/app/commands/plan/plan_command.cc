@@ -98,6 +98,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME");
   AddThreads(command, options->campaign.threads);
   AddContract(command, options->contract);
+  options->campaign.cache = CacheState::kWarm;
   AddCache(command, options->campaign.cache, "leave out what the store has in this cache state");
   AddBackend(command, options->campaign.backend, options->backend_options);
   command->add_flag("--no-regions", options->no_regions, "single layers only, no fusable regions");

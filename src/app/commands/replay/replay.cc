@@ -43,7 +43,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path) {
 }
 
 // Runs a child whose last word on standard error is its complaint. Exit codes other than 0 are errors.
-Status RunChild(const std::vector<std::string>& arguments, std::string_view what, Talk& talk) {
+Status RunChild(const std::vector<std::string>& arguments, std::string_view what,
+                const ReplayOptions& options, Talk& talk) {
   std::string complaint;
   const auto take_error = [&](std::string_view line) {
     talk.Detail(line);
@@ -51,6 +52,10 @@ Status RunChild(const std::vector<std::string>& arguments, std::string_view what
   };
   ProcessRequest request;
   request.arguments = arguments;
+  if (options.end) {
+    const auto left = std::chrono::ceil<std::chrono::seconds>(*options.end - std::chrono::steady_clock::now());
+    request.most = std::max(left, std::chrono::seconds(1));
+  }
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
                                                      request, [](std::string_view) { return Status(); }, take_error));
   if (end.interrupted) return Error{fmt::format("interrupted while {}", what)};
@@ -78,7 +83,7 @@ Status WriteTensors(const Installation& installation, const ReplayOptions& optio
                                      "--output",
                                      folder.string()};
   AddDims(options.dims, arguments);
-  return RunChild(arguments, "ONNX Runtime could not compute the model's tensors", talk);
+  return RunChild(arguments, "ONNX Runtime could not compute the model's tensors", options, talk);
 }
 
 Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayOptions& options,
@@ -93,7 +98,7 @@ Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayO
   for (const auto& [name, value] : options.campaign.backend_options) {
     arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
   }
-  const Status ran = RunChild(arguments, "the replay failed", talk);
+  const Status ran = RunChild(arguments, "the replay failed", options, talk);
   // A runner that found wrong numbers fails, and has written which.
   Result<std::string> text = ReadFile(output);
   if (!text.ok()) return ran.ok() ? text.error() : ran.error();
@@ -148,17 +153,16 @@ std::string SumSetting(CacheState cache) {
 }
 std::string ErrorSetting(CacheState cache) { return fmt::format("composition_error_{}", Name(cache)); }
 
-RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const DeviceKey& device,
-                     NumericContract contract) {
+RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const ReplayPlan& plan) {
   RunProfile run;
   run.framework = std::string(kReplayFramework);
   run.framework_version = std::string(InfimumVersion());
   run.model_name = options.model.stem().string();
-  run.model_sha256 = replay.graph.sha256;
+  run.model_sha256 = plan.graph.sha256;
   run.dims = options.dims;
   run.threads = options.campaign.threads;
-  run.contract = std::string(Name(contract));
-  run.device = device.text;
+  run.contract = std::string(Name(plan.bracket.contract));
+  run.device = plan.bracket.selection.device.text;
   run.settings["backend"] = options.campaign.backend;
   for (const CacheState cache : {CacheState::kWarm, CacheState::kColdWeights}) {
     run.settings[SumSetting(cache)] = fmt::format("{:.3f}", replay.result.sum_alone(cache).count());
@@ -246,33 +250,37 @@ Result<ReplayResult> RunOnTensors(const Installation& installation, const Replay
   return result;
 }
 
-Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
-  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
-  INFIMUM_ASSIGN_OR_RETURN(ReplayPlan plan, PlanReplay(options, installation, *store, talk));
+Result<Replay> RunPlan(const ReplayOptions& options, const Installation& installation, const ReplayPlan& plan,
+                       Store& store, Talk& talk) {
   Replay replay;
   INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(plan.graph, plan.candidates, plan.regions));
   if (plan.selected) replay.schedule.contract = Name(*plan.selected);
-  replay.graph = std::move(plan.graph);
   INFIMUM_ASSIGN_OR_RETURN(replay.result, RunOnTensors(installation, options, replay.schedule,
                                                        {"--rounds", std::to_string(options.rounds)}, talk));
-  if (!replay.result.FirstFault()) {
-    const RunProfile run = ProfileOf(replay, options, plan.bracket.selection.device, plan.bracket.contract);
-    INFIMUM_RETURN_IF_ERROR(store->ImportRun(run));
-    // As it is in the file, whatever the contract makes of it.
-    std::optional<ModelGraph> read_again;
-    if (options.contract) {
-      INFIMUM_ASSIGN_OR_RETURN(read_again, ReadModel(options.model, ReadOptions{options.dims}));
-    }
-    const ModelGraph& stored = read_again ? *read_again : replay.graph;
-    INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
-    // R stands in a bound that finds the weights as R did.
-    if (replay.result.cache_of_weights() == CacheState::kColdWeights) {
-      CampaignOptions campaign = options.campaign;
-      campaign.rounds = options.rounds;
-      INFIMUM_RETURN_IF_ERROR(
-          MeasureColdWeights(installation, plan.here, replay.graph, plan.bracket, campaign, *store, talk));
-    }
+  if (replay.result.FirstFault()) return replay;
+  INFIMUM_RETURN_IF_ERROR(
+      store.ImportRun(ProfileOf(replay, options, plan)));
+  // As it is in the file, whatever the contract makes of it.
+  std::optional<ModelGraph> read_again;
+  if (options.contract) {
+    INFIMUM_ASSIGN_OR_RETURN(read_again, ReadModel(options.model, ReadOptions{options.dims}));
+  }
+  const ModelGraph& stored = read_again ? *read_again : plan.graph;
+  INFIMUM_RETURN_IF_ERROR(store.ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
+  return replay;
+}
+
+Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const ReplayPlan plan, PlanReplay(options, installation, *store, talk));
+  INFIMUM_ASSIGN_OR_RETURN(Replay replay, RunPlan(options, installation, plan, *store, talk));
+  // R stands in a bound that finds the weights as R did.
+  if (!replay.result.FirstFault() && replay.result.cache_of_weights() == CacheState::kColdWeights) {
+    CampaignOptions campaign = options.campaign;
+    campaign.rounds = options.rounds;
+    INFIMUM_RETURN_IF_ERROR(
+        MeasureColdWeights(installation, plan.here, plan.graph, plan.bracket, campaign, *store, talk));
   }
   return replay;
 }

@@ -9,6 +9,7 @@
 // whose numbers are right is kept in the store as a run of the framework "infimum-replay", where bounds find it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -42,10 +43,11 @@ struct ReplayOptions {
   std::int64_t rounds = 3;
   bool regions = true;         // run what the fused bound runs as one as one
   std::filesystem::path keep;  // schedule and tensors are left in this folder; empty: nowhere
+  // When it is ended if it has not done so by itself.
+  std::optional<std::chrono::steady_clock::time_point> end = std::nullopt;
 };
 
 struct Replay {
-  ModelGraph graph;
   ReplaySchedule schedule;
   ReplayResult result;
 };
@@ -72,6 +74,11 @@ Result<ReplayResult> RunOnTensors(const Installation& installation, const Replay
                                   const ReplaySchedule& schedule, const std::vector<std::string>& arguments,
                                   Talk& talk);
 
+// Runs a plan. R, if the numbers are right, and the model are kept in the store.
+Result<Replay> RunPlan(const ReplayOptions& options, const Installation& installation, const ReplayPlan& plan,
+                       Store& store, Talk& talk);
+
+// Both, and where R found its weights in memory, what decides the bound is measured so as well.
 Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
 
 // The schedule alone, as text, with no candidate named: for a machine that has a runner and its results and nothing

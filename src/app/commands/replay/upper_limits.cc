@@ -50,10 +50,10 @@ Status HoldAgainstFramework(Store& store, const std::string& model_sha256, const
   return {};
 }
 
-Status HoldAgainstReplays(Store& store, const std::string& model_sha256, const Selection& selection, const Dims& dims,
+Status HoldAgainstReplays(Store& store, const ModelGraph& graph, const Selection& selection, const Dims& dims,
                           Bracket& bracket) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> replays,
-                           StoredReplays(store, model_sha256, selection.device, dims, selection.threads));
+                           StoredReplays(store, graph.sha256, selection.device, dims, selection.threads));
   std::optional<UpperLimit> limit;
   const RunProfile* fastest = nullptr;
   for (const RunProfile& replay : replays) {
@@ -66,6 +66,7 @@ Status HoldAgainstReplays(Store& store, const std::string& model_sha256, const S
   limit->name = kDemonstratedName;
   bracket.demonstrated = limit->latency;
   bracket.composition = CompositionOf(*fastest);
+  bracket.shown_loss = FindShownLoss(graph, bracket, *fastest);
   AddUpperLimit(*std::move(limit), bracket);
   return {};
 }

@@ -27,7 +27,7 @@ Status HoldAgainstFramework(Store& store, const std::string& model_sha256, const
                             const std::string& framework, Bracket& bracket);
 
 // The fastest replay that keeps the bracket's contract: sets `demonstrated` and `composition`.
-Status HoldAgainstReplays(Store& store, const std::string& model_sha256, const Selection& selection, const Dims& dims,
+Status HoldAgainstReplays(Store& store, const ModelGraph& graph, const Selection& selection, const Dims& dims,
                           Bracket& bracket);
 
 }  // namespace infimum

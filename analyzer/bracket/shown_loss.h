@@ -1,0 +1,38 @@
+// Where R, the best known kernels run as one program, takes longer than the bound counts for them.
+//
+//   R 77.1 ms, bound 70.3 ms:  layers with weights 4.9 ms, changes of layout 0.8 ms, other layers 1.6 ms
+//   most: conv_51 (402 us in R, 371 us in the bound)
+//
+// A part's time in R is that between its neighbours, with caches as they leave them; a bound counts a row's, weights as
+// near as predicted and all else in the caches. Reading the clock between parts takes time as well, so that the parts
+// add up to R within a few per cent only.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "infimum/base/units.h"
+#include "infimum/graph/model_graph.h"
+
+namespace infimum {
+
+struct Bracket;
+struct RunProfile;
+
+struct ShownLoss {
+  struct Part {
+    std::vector<LayerId> layers;  // ascending; none: a change of layout
+    Latency shown{0};
+    Latency known{0};  // 0 of a change of layout
+  };
+  Latency weights{0};     // of layers with constants
+  Latency reorders{0};    // changes of layout
+  Latency others{0};      // of layers without constants
+  std::vector<Part> most; // that lose most, at most kMostLost
+};
+inline constexpr std::size_t kMostLost = 5;
+
+// `replay` is a stored run of the model of the bracket. Parts that the bound has no time for are left out.
+ShownLoss FindShownLoss(const ModelGraph& graph, const Bracket& bracket, const RunProfile& replay);
+
+}  // namespace infimum
