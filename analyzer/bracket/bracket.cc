@@ -32,10 +32,10 @@ class ContextOfSelection {
 
   // `best` is null where the workload has no time.
   void Add(const Workload& workload, const BestTime* best) {
-    if (!HasConstants(workload)) return;
-    const double bytes = ConstantBytesOf(workload);
+    const NearConstants constants = residency_.Of(workload);
+    const double bytes = constants.bytes;
     context_.constants += bytes;
-    context_.near += bytes * residency_.ShareNear(workload);
+    context_.near += bytes * constants.share;
     if (best == nullptr) return;
     borrowed_ |= best->weights == WeightsFrom::kBorrowed;
     warm_ |= best->weights == WeightsFrom::kCaches;

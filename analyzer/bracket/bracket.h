@@ -71,8 +71,8 @@ struct SeveralHosts {
   bool clocks_differ() const { return clock_policies.size() > 1 || highest_clocks.has_value(); }
 };
 
-// Of a bracket in context: how near an inference leaves the weights, and of how many it was measured what it costs where
-// they are not.
+// Of a bracket in context: how near an inference leaves the weights, and of how many it was measured what it costs
+// where they are not.
 struct ModelContext {
   double working_set = 0;  // bytes that one inference goes through
   double constants = 0;    // bytes of the weights of all layers that can be measured
