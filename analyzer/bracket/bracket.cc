@@ -39,6 +39,7 @@ class ContextOfSelection {
     if (best == nullptr) return;
     borrowed_ |= best->weights == WeightsFrom::kBorrowed;
     warm_ |= best->weights == WeightsFrom::kCaches;
+    context_.is_warm &= best->weights != WeightsFrom::kBoth && best->weights != WeightsFrom::kBorrowed;
     if (best->weights != WeightsFrom::kBorrowed && best->weights != WeightsFrom::kCaches) context_.cold += bytes;
   }
 

@@ -78,6 +78,7 @@ struct ModelContext {
   double constants = 0;    // bytes of the weights of all layers that can be measured
   double near = 0;         // of them those that count as near
   double cold = 0;         // bytes of the weights of layers whose best candidate needs no row from memory, or has one
+  bool is_warm = true;     // no row from memory counts: the same as with all caches warm
   double near_share() const { return constants > 0 ? near / constants : 1; }
   double cold_share() const { return constants > 0 ? cold / constants : 1; }
 };
