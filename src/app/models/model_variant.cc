@@ -177,10 +177,9 @@ Result<std::vector<WhatIfOutcome>> SolveMeasuredVariants(const ModelAsItIs& as_i
   for (const CacheState cache : {CacheState::kWarm, CacheState::kCold, CacheState::kColdWeights}) {
     ModelVariant variant{fmt::format("{}{}", kCache, Name(cache)), {}, {}, {}, {}};
     variant.cache = cache;
-    // In context everything is warm where all weights stay near, or none was measured from memory.
     const std::optional<ModelContext>& context = as_it_is.bracket.context;
-    const bool is_warm = context && (!(context->near_share() < 1) || !(context->cold_share() > 0));
-    const bool is_the_same = cache == as_it_is.bracket.selection.cache || (is_warm && cache == CacheState::kWarm);
+    const bool is_the_same =
+        cache == as_it_is.bracket.selection.cache || (context && context->is_warm && cache == CacheState::kWarm);
     if (!is_the_same) variants.push_back(std::move(variant));
   }
   std::vector<WhatIfOutcome> outcomes;
