@@ -100,8 +100,7 @@ TEST(WeightSample, RandomBytesNeedAllOfTheirBits) {
 }
 
 TEST(WeightSample, NormallyDistributedWeightsNeedTheirMantissasAndAFewBits) {
-  ExpectSample(SampleOf(RawTensor(BytesOf(Normal(100000 * kColumns / 64 * 64)))), 400000 * kColumns / 64 * 64, 0, 0.833,
-               0.01);
+  ExpectSample(SampleOf(RawTensor(BytesOf(Normal(65536)))), 65536 * 4, 0, 0.833, 0.01);
 }
 
 TEST(WeightSample, LowPlanesThatAreZeroNeedNothing) {
@@ -160,7 +159,7 @@ TEST(WeightSample, EveryEncodingSaysTheSame) {
 
     TensorProto doubles = TensorOf(static_cast<std::int64_t>(count), TensorProto::DOUBLE);
     doubles.mutable_double_data()->Add(floats.begin(), floats.end());
-    ExpectSample(Read(doubles), static_cast<std::int64_t>(count) * 8, 0, 0.22, 0.03);
+    ExpectSample(Read(doubles), static_cast<std::int64_t>(count) * 8, 0, 0.333 * 32 / 64, 0.01);
 
     const std::string bytes = RandomBytes(2 * count);
     TensorProto halves = TensorOf(static_cast<std::int64_t>(count), TensorProto::FLOAT16);
@@ -171,10 +170,8 @@ TEST(WeightSample, EveryEncodingSaysTheSame) {
       halves.add_int32_data(i % 4 == 0 ? 0 : half);
       integers.add_int32_data(static_cast<std::int8_t>(i % 4 == 0 ? 0 : bytes[i]));
     }
-    // Blocks are even in the file: a zero is one byte of it, others are two or three, negative integers are ten.
-    const double zeros = 0.25;
-    ExpectSample(Read(halves), static_cast<std::int64_t>(count) * 2, zeros, 0.84, 0.02);
-    ExpectSample(Read(integers), static_cast<std::int64_t>(count), zeros, 0.84, 0.02);
+    ExpectSample(Read(halves), static_cast<std::int64_t>(count) * 2, 0.25, 0.84, 0.02);
+    ExpectSample(Read(integers), static_cast<std::int64_t>(count), 0.25, 0.84, 0.02);
   }
 }
 
@@ -184,7 +181,7 @@ TEST(WeightSample, AMarkOfElidedElementsThatIsForgedIsNotFollowed) {
     TensorProto tensor = TensorOf(16384);
     tensor.set_doc_string(std::string("infimum: elements left out, bytes, field, offset=") + place);
     const Result<ModelGraph> graph = TryRead(ModelOf(tensor));
-    if (graph.ok()) EXPECT_FALSE(graph->weights) << place;
+    EXPECT_FALSE(graph.ok() && graph->weights) << place;
   }
 }
 
