@@ -10,6 +10,11 @@ void to_json(Json& json, const RewritePass& pass) {
   json = {{"name", pass.name}, {"description", pass.description}, {"rewrites", pass.rewrites}};
 }
 
+static void to_json(Json& json, const WeightSample& weights) {
+  json = {
+      {"bytes", weights.bytes}, {"zero_share", weights.zero_share}, {"information_share", weights.information_share}};
+}
+
 static void to_json(Json& json, const InspectTotals& totals) {
   json = {{"layers", totals.layers},
           {"measurable", totals.measurable},
@@ -22,7 +27,8 @@ static void to_json(Json& json, const InspectTotals& totals) {
           {"bytes_read", totals.read},
           {"bytes_written", totals.written},
           {"parameters", totals.parameters},
-          {"parameter_bytes", totals.parameter_bytes}};
+          {"parameter_bytes", totals.parameter_bytes},
+          {"stored_weights", totals.weights}};
 }
 
 namespace {

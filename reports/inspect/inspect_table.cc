@@ -79,6 +79,10 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width) {
   out += fmt::format("{}, {} multiply-adds in convolutions and products; {} read, {} written\n",
                      FlopsText(totals.flops), totals.multiply_adds, BytesText(totals.read), BytesText(totals.written));
   out += fmt::format("{} parameters, {}\n", totals.parameters, BytesText(totals.parameter_bytes));
+  if (totals.weights)
+    out += fmt::format("stored weights, {}, by a sample: {} zeros; they need at most {} of their bits\n",
+                       BytesText(totals.weights->bytes), PercentText(totals.weights->zero_share),
+                       PercentText(totals.weights->information_share));
   for (const RewritePass& pass : graph.passes) {
     out += fmt::format("rewrite {}, {}: {}\n", Printable(pass.name), CountText(pass.rewrites.size(), "time"),
                        Printable(pass.description));

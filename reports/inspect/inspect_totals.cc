@@ -111,6 +111,7 @@ std::int64_t ParametersOf(const ModelGraph& graph, const Layer& layer) {
 
 InspectTotals TotalsOf(const ModelGraph& graph) {
   InspectTotals totals;
+  totals.weights = graph.weights;
   std::set<std::string> configurations;
   AddGraph(graph, 1, configurations, totals);
   totals.configurations = configurations.size();

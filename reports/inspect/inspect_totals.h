@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "infimum/graph/model_graph.h"
@@ -22,6 +23,7 @@ struct InspectTotals {
   Bytes written;
   std::int64_t parameters = 0;  // elements of weights that layers compute with, shared ones once
   Bytes parameter_bytes;
+  std::optional<WeightSample> weights;  // of the model's own graph, not of bodies
 };
 
 InspectTotals TotalsOf(const ModelGraph& graph);

@@ -1,8 +1,14 @@
 #include "reports/model/glossary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
+#include <utility>
+
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {
@@ -57,6 +63,10 @@ constexpr auto kTags = std::to_array<Explained>({
     {"unmeasured-layers", "Some layers have no time at all: the true bound is higher."},
     {"missing-layers", "Some layers have no time at all: the true bound is higher."},
     {"unknown-layers-omitted", "Layers of unknown kind count nothing: the true floor may be higher."},
+    {"sparse-weights", "Many of the stored weights are zero: programs that skip zeros may take less than this floor."},
+    {"compressible-weights",
+     "The stored weights take more bits than they need: programs that store them by their information read fewer bytes "
+     "and may take less than this floor."},
     {"if-cheaper-branch", "An If counts its cheaper branch."},
     {"least-loop-iterations", "A loop counts the iterations that every inference runs at least."},
     {"unconverged-rows",
@@ -105,7 +115,14 @@ std::vector<GlossaryEntry> GlossaryOf(const ReportModel& report) {
   std::vector<GlossaryEntry> entries;
   const auto add = [&entries](std::string_view tag) {
     const auto known = std::ranges::find_if(kTags, [&](const Explained& one) { return Fits(one.tag, tag); });
-    if (known != kTags.end()) entries.push_back({std::string(tag), known->meaning});
+    if (known == kTags.end()) return;
+    std::string meaning(known->meaning);
+    if (const std::optional<WeightSample>& weights = report.graph.weights) {
+      if (tag == "sparse-weights") meaning += fmt::format(" In a sample {} are.", PercentText(weights->zero_share));
+      if (tag == "compressible-weights")
+        meaning += fmt::format(" In a sample they need {}.", PercentText(weights->information_share));
+    }
+    entries.push_back({std::string(tag), std::move(meaning)});
   };
   std::set<std::string> tags;
   for (const Floor& floor : report.bracket.floors) {

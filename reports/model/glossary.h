@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "reports/model/report_model.h"
@@ -12,7 +11,7 @@ namespace infimum {
 
 struct GlossaryEntry {
   std::string tag;
-  std::string_view meaning;
+  std::string meaning;
 };
 
 // The classes of its floors, in their order; then of the tags that floors and bounds carry those that are explained,

@@ -13,7 +13,9 @@ namespace infimum {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using testing::GraphBuilder;
+using ::testing::IsEmpty;
 
 DeviceModel Device(const DevicePeaks& peaks = testing::TestPeaks()) {
   Result<DeviceModel> model = DeviceModel::Make(testing::TestDeviceKey(), peaks, 1);
@@ -431,6 +433,23 @@ TEST(Floors, UnknownLayersAreOmittedAndSaidToBe) {
   model.Output(model.Unknown("strange", model.Input("x", {1024})));
   EXPECT_THAT(FloorIn(model, ProgramClass::kDenseRead).assumptions, Contains("unknown-layers-omitted"));
   EXPECT_THAT(FloorIn(model, ProgramClass::kTextbook).assumptions, Contains("unknown-layers-omitted"));
+}
+
+TEST(Floors, AreTaggedWhereTheStoredWeightsAreSparseOrCompressible) {
+  GraphBuilder model;
+  model.Output(model.MatMul("fc", model.Input("x", {8, 1000}), model.Weight("w", {1000, 10})));
+  const auto tags = [&](ProgramClass program_class) {
+    std::vector<std::string> of_weights = FloorIn(model, program_class).assumptions;
+    std::erase_if(of_weights, [](const std::string& tag) { return !tag.ends_with("-weights"); });
+    return of_weights;
+  };
+  EXPECT_THAT(tags(ProgramClass::kTextbook), IsEmpty());  // nothing is known
+  model.graph().weights = WeightSample{Bytes{40000}, 0.29, 0.76};
+  EXPECT_THAT(tags(ProgramClass::kTextbook), IsEmpty());
+  model.graph().weights = WeightSample{Bytes{40000}, 0.3, 0.75};
+  for (const ProgramClass program_class : {ProgramClass::kDenseRead, ProgramClass::kTextbook})
+    EXPECT_THAT(tags(program_class), ElementsAre("sparse-weights", "compressible-weights"));
+  EXPECT_THAT(tags(ProgramClass::kAny), IsEmpty());
 }
 
 TEST(Floors, OfAnIfTheCheaperBranchCounts) {

@@ -95,6 +95,13 @@ struct RewritePass {
   std::vector<std::string> rewrites;  // "BatchNormalization_3 into Conv_2"
 };
 
+// What the initializers whose elements are stored look like, by a sample of them; shares by their bytes.
+struct WeightSample {
+  Bytes bytes;  // of those initializers
+  double zero_share = 0;
+  double information_share = 1;  // bits that an element needs at most, its bytes seen apart, over the bits it has
+};
+
 struct ModelGraph {
   std::string name;
   std::string sha256;  // of the model file; empty for sub-graphs
@@ -104,6 +111,7 @@ struct ModelGraph {
   std::vector<ValueId> inputs;  // without initializers
   std::vector<ValueId> outputs;
   std::vector<RewritePass> passes;
+  std::optional<WeightSample> weights;  // filled by readers; absent where no weights are stored, and in sub-graphs
 
   const Value& value(ValueId id) const { return values[id.index()]; }
   Value& value(ValueId id) { return values[id.index()]; }

@@ -190,13 +190,17 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
   value.constant = true;
   value.type = Arena::CreateMessage<onnx::TypeProto>(&context_.arena());
   SetTensorType(tensor.data_type(), shape, *value.type);
+  const DataType type = DataTypeOf(tensor.data_type());
+  StoredElements elements;
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
-    INFIMUM_ASSIGN_OR_RETURN(std::optional<Tensor> elements,
-                             context_.external_data().Check(tensor, shape, MostKept(DataTypeOf(tensor.data_type()))));
-    if (elements) SetElements(value, std::move(*elements));
-  } else if (ElementCount(shape) <= MostFolded(DataTypeOf(tensor.data_type())) && !ElidedBytes(tensor)) {
-    value.proto = &tensor;
+    INFIMUM_ASSIGN_OR_RETURN(elements.bytes, context_.external_data().Check(tensor, shape));
+    if (type != DataType::kNone && ElementCount(shape) <= MostKept(type))
+      SetElements(value, Tensor{type, shape, {elements.bytes.begin(), elements.bytes.end()}});
+  } else {
+    elements = context_.file().ElementsOf(tensor);
+    if (ElementCount(shape) <= MostFolded(type) && !ElidedOf(tensor)) value.proto = &tensor;
   }
+  if (outer_ == nullptr) context_.weights().Add(tensor, shape, elements);
   return value;
 }
 

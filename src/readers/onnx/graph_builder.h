@@ -2,7 +2,7 @@
 // single pass over the nodes in topological order that resolves names, infers types and shapes, folds
 // constants and reads the bodies of If, Loop and Scan.
 //
-//   ReadContext context(file, dims);
+//   ReadContext context(file, options);
 //   OnnxGraphBuilder builder(context, nullptr);
 //   INFIMUM_RETURN_IF_ERROR(builder.Build(model.graph(), arguments));
 //   ModelGraph graph = builder.Take();
@@ -26,7 +26,9 @@
 #include "infimum/base/result.h"
 #include "infimum/graph/model_graph.h"
 #include "src/readers/onnx/parse/model_file.h"
+#include "src/readers/onnx/read_model.h"
 #include "src/readers/onnx/shapes/node_inference.h"
+#include "src/readers/onnx/weight_sample.h"
 
 namespace infimum {
 
@@ -40,11 +42,12 @@ struct OperatorInfo {
 // What the graphs of one model share.
 class ReadContext {
  public:
-  ReadContext(const onnx::ModelProto& model, const std::filesystem::path& path,
-              const std::map<std::string, std::int64_t>& dims, google::protobuf::Arena& arena);
+  ReadContext(ModelFile& file, const ReadOptions& options);
 
   google::protobuf::Arena& arena() { return arena_; }
+  const ModelFile& file() const { return file_; }
   ExternalData& external_data() { return external_data_; }
+  WeightSampler& weights() { return weights_; }
   // Version of a domain ("" is ONNX itself); nullopt where the model does not import it.
   std::optional<std::int64_t> OpsetOf(std::string_view domain) const;
   const std::map<std::string, std::int64_t, std::less<>>& opsets() const { return opsets_; }
@@ -60,10 +63,12 @@ class ReadContext {
   bool KeepElements(std::size_t bytes);
 
  private:
+  const ModelFile& file_;
   const onnx::ModelProto& model_;
   const std::map<std::string, std::int64_t>& dims_;
   google::protobuf::Arena& arena_;
   ExternalData external_data_;
+  WeightSampler weights_;  // those of the main graph
   std::map<std::string, std::int64_t, std::less<>> opsets_;
   std::unordered_map<std::string, OperatorInfo> operators_;
   std::optional<std::unordered_map<std::string_view, const onnx::TypeProto*>> claimed_;

@@ -30,17 +30,18 @@ bool IsRandom(std::string_view op) {
 
 }  // namespace
 
-ReadContext::ReadContext(const onnx::ModelProto& model, const std::filesystem::path& path,
-                         const std::map<std::string, std::int64_t>& dims, google::protobuf::Arena& arena)
-    : model_(model),
-      dims_(dims),
-      arena_(arena),
-      external_data_(path),
+ReadContext::ReadContext(ModelFile& file, const ReadOptions& options)
+    : file_(file),
+      model_(file.model()),
+      dims_(options.dims),
+      arena_(file.arena()),
+      external_data_(file.path()),
+      weights_(options.floats),
       // Each node once, and loops again while their shapes settle, but nested ones not without end.
-      nodes_left_(1000 + 64 * CountNodes(model.graph())) {
-  for (const onnx::OperatorSetIdProto& import : model.opset_import())
+      nodes_left_(1000 + 64 * CountNodes(model_.graph())) {
+  for (const onnx::OperatorSetIdProto& import : model_.opset_import())
     opsets_[import.domain() == "ai.onnx" ? "" : import.domain()] = import.version();
-  if (model.ir_version() < 3 && opsets_.empty()) opsets_[""] = 1;  // before operator sets had versions
+  if (model_.ir_version() < 3 && opsets_.empty()) opsets_[""] = 1;  // before operator sets had versions
 }
 
 std::optional<std::int64_t> ReadContext::OpsetOf(std::string_view domain) const {

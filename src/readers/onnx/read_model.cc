@@ -237,11 +237,12 @@ Result<ModelGraph> Read(ModelFile& file, const ReadOptions& options) {
   std::vector<KnownValue> arguments(types.size());
   for (std::size_t i = 0; i < types.size(); ++i) arguments[i].type = types[i];
 
-  ReadContext context(file.model(), file.path(), options.dims, file.arena());
+  ReadContext context(file, options);
   OnnxGraphBuilder builder(context, nullptr);
   INFIMUM_RETURN_IF_ERROR(builder.Build(proto, arguments));
   ModelGraph graph = builder.Take();
   graph.sha256 = file.sha256();
+  graph.weights = context.weights().Take();
   if (options.floats) StoreFloatsAs(*options.floats, graph);
   Finish(graph, options, context.opsets());
   return graph;

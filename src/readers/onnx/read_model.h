@@ -5,7 +5,7 @@
 //   options.dims["batch"] = 8;
 //   Result<ModelGraph> graph = ReadModel("resnet50.onnx", options);
 //
-// Weights are never loaded: a 100 GB model with external data reads as fast as its graph. The file is
+// Of weights a sample is looked at: a 100 GB model with external data reads nearly as fast as its graph. The file is
 // hostile: sizes, shapes and counts are checked, external data must be in the model's folder.
 #pragma once
 

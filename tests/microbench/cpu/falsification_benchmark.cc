@@ -1,6 +1,7 @@
-// Programs that read less than the dense-read floor counts, with the same bits in their result, held against that floor:
-// y = x W, x behind a Relu (half of it zero), W f32 with values of bf16, of four times the last-level cache. The curve
-// that the floor is of and the programs are measured in turns in this process, on one thread, the best of five counted.
+// Programs that read less than the dense-read floor counts, with the same bits in their result, held against that
+// floor: y = x W, x behind a Relu (half of it zero), W f32 with values of bf16, of four times the last-level cache. The
+// curve that the floor is of and the programs are measured in turns in this process, on one thread, the best of five
+// counted.
 //
 //   benchmarks falsification
 //
@@ -85,10 +86,9 @@ int Run() {
   }
   const Data data = MakeData(static_cast<std::size_t>(bytes) / (4 * kColumns));
   const double weights = 4.0 * static_cast<double>(data.w.size());
-  std::array programs = {Program{"dense", Multiply<false, false>, 1, true},
-                         Program{"skips zeros", Multiply<true, false>, 0.5, false},
-                         Program{"keeps halves", Multiply<false, true>, 0.5, false},
-                         Program{"both", Multiply<true, true>, 0.25, false}};
+  std::array programs = {
+      Program{"dense", Multiply<false, false>, 1, true}, Program{"skips zeros", Multiply<true, false>, 0.5, false},
+      Program{"keeps halves", Multiply<false, true>, 0.5, false}, Program{"both", Multiply<true, true>, 0.25, false}};
   std::vector<float> y(kColumns), expected(kColumns);
   Multiply<false, false>(data, expected);
   DevicePeaks peaks;
@@ -118,8 +118,8 @@ int Run() {
               "program", "read MiB", "us");
   for (const Program& program : programs) {
     const bool holds = !program.is_dense || program.seconds >= floor;
-    std::printf("%-14s %9.1f %9.0f  %.2f%s\n", std::string(program.name).c_str(),
-                weights * program.share / (1 << 20), program.seconds * 1e6, program.seconds / floor,
+    std::printf("%-14s %9.1f %9.0f  %.2f%s\n", std::string(program.name).c_str(), weights * program.share / (1 << 20),
+                program.seconds * 1e6, program.seconds / floor,
                 !holds             ? "  NO"
                 : program.is_dense ? ""
                                    : "  not in the class");

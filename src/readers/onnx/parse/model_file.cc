@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
@@ -75,7 +76,7 @@ namespace {
 constexpr std::size_t kParseWhole = std::size_t{1} << 20;      // smaller files are not worth a second pass
 constexpr std::size_t kLargestPayload = std::size_t{1} << 14;  // more than any constant whose value is kept
 constexpr int kDeepest = 100;                                  // protobuf's own limit
-constexpr std::string_view kElided = "infimum: elements left out, bytes=";
+constexpr std::string_view kElided = "infimum: elements left out, bytes, field, offset=";
 
 // The messages on the way to a tensor, by the field numbers of onnx.proto.
 enum class Message { kOther, kModel, kGraph, kNode, kAttribute, kFunction, kSparseTensor, kTensor };
@@ -133,9 +134,11 @@ void AppendText(std::string& out, std::uint64_t field, std::string_view text) {
   out += text;
 }
 
-bool CopyWithoutPayloads(std::string_view in, Message message, std::size_t largest, int depth, std::string& out) {
+// `model` is the start of the file that `in` is a part of.
+bool CopyWithoutPayloads(std::string_view in, Message message, const char* model, std::size_t largest, int depth,
+                         std::string& out) {
   if (depth > kDeepest) return false;
-  std::uint64_t elided = 0;
+  Elided elided;
   while (!in.empty()) {
     const std::string_view start = in;
     const std::optional<std::uint64_t> tag = TakeNumber(in);
@@ -159,13 +162,15 @@ bool CopyWithoutPayloads(std::string_view in, Message message, std::size_t large
         const std::string_view payload = in.substr(0, length);
         const Message child = ChildOf(message, field);
         if (message == Message::kTensor && IsPayload(field) && length > largest) {
-          elided += length;
+          elided.field = elided.bytes == 0 ? static_cast<std::int64_t>(field) : 0;
+          elided.offset = payload.data() - model;
+          elided.bytes += static_cast<std::int64_t>(length);
           in.remove_prefix(length);
           continue;
         }
         if (child != Message::kOther) {
           std::string smaller;
-          if (!CopyWithoutPayloads(payload, child, largest, depth + 1, smaller)) return false;
+          if (!CopyWithoutPayloads(payload, child, model, largest, depth + 1, smaller)) return false;
           AppendText(out, field, smaller);
           in.remove_prefix(length);
           continue;
@@ -180,7 +185,10 @@ bool CopyWithoutPayloads(std::string_view in, Message message, std::size_t large
     out += start.substr(0, start.size() - in.size());
   }
   // In the tensor's doc_string: a later value of a field replaces an earlier one.
-  if (elided > 0) AppendText(out, 12, std::string(kElided) + std::to_string(elided));
+  if (elided.bytes > 0)
+    AppendText(out, 12,
+               std::string(kElided) + std::to_string(elided.bytes) + "," + std::to_string(elided.field) + "," +
+                   std::to_string(elided.offset));
   return true;
 }
 
@@ -189,18 +197,32 @@ bool CopyWithoutPayloads(std::string_view in, Message message, std::size_t large
 std::optional<std::string> WithoutPayloads(std::span<const std::byte> model, std::size_t largest) {
   std::string out;
   const std::string_view in(reinterpret_cast<const char*>(model.data()), model.size());
-  if (!CopyWithoutPayloads(in, Message::kModel, largest, 0, out)) return std::nullopt;
+  if (!CopyWithoutPayloads(in, Message::kModel, in.data(), largest, 0, out)) return std::nullopt;
   return out;
 }
 
-std::optional<std::int64_t> ElidedBytes(const onnx::TensorProto& tensor) {
+std::optional<Elided> ElidedOf(const onnx::TensorProto& tensor) {
   const std::string_view text = tensor.doc_string();
   if (!text.starts_with(kElided)) return std::nullopt;
-  return ParseInteger(text.substr(kElided.size()));
+  const std::vector<std::string_view> numbers = Split(text.substr(kElided.size()), ',');
+  if (numbers.size() != 3) return std::nullopt;
+  const auto bytes = ParseInteger(numbers[0]), field = ParseInteger(numbers[1]), offset = ParseInteger(numbers[2]);
+  if (!bytes || !field || !offset) return std::nullopt;
+  return Elided{*bytes, *field, *offset};
+}
+
+StoredElements ModelFile::ElementsOf(const onnx::TensorProto& tensor) const {
+  const std::optional<Elided> elided = ElidedOf(tensor);
+  const auto size = static_cast<std::int64_t>(mapped_->bytes().size());
+  if (!elided || elided->field <= 0 || elided->field > INT_MAX || elided->offset < 0 || elided->bytes < 0 ||
+      elided->bytes > size || elided->offset > size - elided->bytes)
+    return {};
+  return {mapped_->bytes().subspan(static_cast<std::size_t>(elided->offset), static_cast<std::size_t>(elided->bytes)),
+          static_cast<int>(elided->field)};
 }
 
 Result<ModelFile> ModelFile::Open(const std::filesystem::path& path) {
-  INFIMUM_ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::Open(path));
+  INFIMUM_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
   const std::span<const std::byte> bytes = mapped.bytes();
   const std::string name = path.string();
   if (bytes.empty()) return Error{name + ": is empty, not an ONNX file; export or copy it again"};
@@ -226,6 +248,7 @@ Result<ModelFile> ModelFile::Open(const std::filesystem::path& path) {
   }
   if (!file.model_->has_graph()) return Error{name + ": not an ONNX file: it has no graph"};
   file.sha256_ = Sha256(bytes);
+  file.mapped_ = std::move(mapped);
   return file;
 }
 
@@ -264,8 +287,7 @@ Result<const MappedFile*> ExternalData::Find(const std::string& location) {
   return files_.emplace(location, std::make_unique<MappedFile>(std::move(mapped))).first->second.get();
 }
 
-Result<std::optional<Tensor>> ExternalData::Check(const onnx::TensorProto& tensor, const Shape& shape,
-                                                  std::int64_t most_elements) {
+Result<std::span<const std::byte>> ExternalData::Check(const onnx::TensorProto& tensor, const Shape& shape) {
   std::string location;
   std::int64_t offset = 0;
   std::optional<std::int64_t> length;
@@ -283,9 +305,8 @@ Result<std::optional<Tensor>> ExternalData::Check(const onnx::TensorProto& tenso
   INFIMUM_ASSIGN_OR_RETURN(const MappedFile* file, Find(location));
 
   const DataType type = DataTypeOf(tensor.data_type());
-  if (type == DataType::kNone) return std::optional<Tensor>();
-  const std::int64_t count = ElementCount(shape);
-  const std::int64_t expected = SizeOf(type, count).value;
+  if (type == DataType::kNone) return std::span<const std::byte>();
+  const std::int64_t expected = SizeOf(type, ElementCount(shape)).value;
   if (length && *length != expected)
     return Error{"external data " + Quoted(location) + " has length " + std::to_string(*length) + " where the shape " +
                  Format(shape) + " takes " + std::to_string(expected) + " bytes"};
@@ -294,9 +315,7 @@ Result<std::optional<Tensor>> ExternalData::Check(const onnx::TensorProto& tenso
     return Error{"external data " + Quoted(location) + " ends at byte " + std::to_string(size) + ", before the " +
                  std::to_string(expected) + " bytes at offset " + std::to_string(offset) +
                  "; the file is truncated: copy it again"};
-  if (count > most_elements) return std::optional<Tensor>();
-  const auto bytes = file->bytes().subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(expected));
-  return std::optional<Tensor>(Tensor{type, shape, {bytes.begin(), bytes.end()}});
+  return file->bytes().subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(expected));
 }
 
 }  // namespace infimum

@@ -52,6 +52,13 @@ class MappedFile {
 
 std::string MessageLine(std::string_view message);
 
+// The elements of a tensor outside of its message. `field` of TensorProto says how they are written: raw_data, or the
+// packed numbers of a typed field.
+struct StoredElements {
+  std::span<const std::byte> bytes;
+  int field = onnx::TensorProto::kRawDataFieldNumber;
+};
+
 class ModelFile {
  public:
   static Result<ModelFile> Open(const std::filesystem::path& path);
@@ -60,6 +67,8 @@ class ModelFile {
   const std::string& sha256() const { return sha256_; }
   onnx::ModelProto& model() { return *model_; }
   const onnx::ModelProto& model() const { return *model_; }
+  // What was left out of a tensor's message; empty where nothing was, or more than one field.
+  StoredElements ElementsOf(const onnx::TensorProto& tensor) const;
   // Owns the model and whatever else of ONNX's messages is made while it is read.
   google::protobuf::Arena& arena() { return *arena_; }
 
@@ -68,30 +77,35 @@ class ModelFile {
 
   std::filesystem::path path_;
   std::string sha256_;
+  std::optional<MappedFile> mapped_;
   std::unique_ptr<google::protobuf::Arena> arena_;
   onnx::ModelProto* model_ = nullptr;
 };
 
 // The serialized model without the elements of tensors that take more than `largest` bytes; each such
-// tensor carries a mark instead (ElidedBytes). Nullopt where the bytes are not what this simple reader
+// tensor carries a mark instead (ElidedOf). Nullopt where the bytes are not what this simple reader
 // expects: parse them whole then, for protobuf's verdict.
 std::optional<std::string> WithoutPayloads(std::span<const std::byte> model, std::size_t largest);
 
-// How many bytes of elements WithoutPayloads left out of a tensor, if it did.
-std::optional<std::int64_t> ElidedBytes(const onnx::TensorProto& tensor);
+// The elements that WithoutPayloads left out of a tensor, if it did: how many bytes, of which field (0: of several),
+// and where in the file. A mark may be forged: nothing says that the place exists.
+struct Elided {
+  std::int64_t bytes = 0, field = 0, offset = 0;
+};
+std::optional<Elided> ElidedOf(const onnx::TensorProto& tensor);
 
 // Tensors whose elements are in files beside the model. A model is untrusted: it must not make us read a
-// file outside its folder, nor past a file's end, and nothing is read but small constants.
+// file outside its folder, nor past a file's end, and nothing is read but small constants and samples.
 //
 //   ExternalData data("models/gpt2.onnx");
-//   Result<std::optional<Tensor>> value = data.Check(tensor, shape);   // error: "... '../secret' is outside ..."
+//   Result<std::span<const std::byte>> bytes = data.Check(tensor, shape);   // error: "... '../secret' is outside ..."
 
 class ExternalData {
  public:
   explicit ExternalData(std::filesystem::path model) : model_(std::move(model)) {}
 
-  // Checks the place of the elements of `tensor`; gives them where they are at most `most_elements`.
-  Result<std::optional<Tensor>> Check(const onnx::TensorProto& tensor, const Shape& shape, std::int64_t most_elements);
+  // Checks the place of the elements of `tensor`, and where they are; empty for types that are none of ours.
+  Result<std::span<const std::byte>> Check(const onnx::TensorProto& tensor, const Shape& shape);
 
  private:
   Result<const MappedFile*> Find(const std::string& location);

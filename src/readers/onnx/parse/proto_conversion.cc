@@ -165,9 +165,9 @@ Status CheckPayload(const TensorProto& tensor, const Shape& shape) {
   const DataType type = DataTypeOf(tensor.data_type());
   if (tensor.data_location() == TensorProto::EXTERNAL || type == DataType::kNone) return {};
   const std::int64_t count = ElementCount(shape);
-  if (const std::optional<std::int64_t> elided = ElidedBytes(tensor); elided && !tensor.has_raw_data()) {
+  if (const std::optional<Elided> elided = ElidedOf(tensor); elided && !tensor.has_raw_data()) {
     // Which field they stood in is forgotten: any encoding takes half a byte for an element at least.
-    if (*elided < count / 2) return Error{"has fewer elements than its shape " + Format(shape) + " needs"};
+    if (elided->bytes < count / 2) return Error{"has fewer elements than its shape " + Format(shape) + " needs"};
     return {};
   }
   if (tensor.has_raw_data()) {

@@ -1,0 +1,152 @@
+#include "src/readers/onnx/weight_sample.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+#include "src/readers/onnx/parse/proto_conversion.h"
+
+namespace infimum {
+namespace {
+
+using onnx::TensorProto;
+using ByteSpan = std::span<const std::byte>;
+
+constexpr std::int64_t kFewestElements = 4096;
+constexpr std::size_t kBlocks = 16;
+constexpr std::size_t kMostSampled = std::size_t{16} << 10;  // bytes of elements
+constexpr std::size_t kWidest = 8;
+
+bool MayBeWeights(DataType type) {
+  return IsFloatingPoint(type) || (IsInteger(type) && BitsPerElement(type) > 0 && BitsPerElement(type) <= 16);
+}
+
+// Whole units, at most `most` of them: all where there are no more.
+std::vector<ByteSpan> Blocks(ByteSpan bytes, std::size_t unit, std::size_t most) {
+  const std::size_t units = bytes.size() / unit, each = most / kBlocks;
+  if (units <= most) return {bytes.first(units * unit)};
+  std::vector<ByteSpan> blocks;
+  for (std::size_t i = 0; i < kBlocks; ++i)
+    blocks.push_back(bytes.subspan((units - each) * i / (kBlocks - 1) * unit, each * unit));
+  return blocks;
+}
+
+// Elements of `width` bytes from entries of `stride` bytes, low bytes first.
+std::vector<std::byte> SamplePacked(ByteSpan bytes, std::size_t width, std::size_t stride) {
+  std::vector<std::byte> sample;
+  sample.reserve(kMostSampled);
+  for (const ByteSpan block : Blocks(bytes, stride, kMostSampled / width)) {
+    if (stride == width) sample.insert(sample.end(), block.begin(), block.end());
+    for (std::size_t at = 0; stride != width && at < block.size(); at += stride)
+      sample.insert(sample.end(), block.begin() + static_cast<std::ptrdiff_t>(at),
+                    block.begin() + static_cast<std::ptrdiff_t>(at + width));
+  }
+  return sample;
+}
+
+// Elements of `width` bytes from protobuf's numbers of base 128. A block that does not start with the first starts
+// behind the end of one.
+std::vector<std::byte> SampleNumbers(ByteSpan bytes, std::size_t width) {
+  std::vector<std::byte> sample;
+  const auto is_last = [](std::byte byte) { return (byte & std::byte{128}) == std::byte{0}; };
+  for (ByteSpan block : Blocks(bytes, 1, kMostSampled)) {
+    if (block.data() != bytes.data())
+      block = {std::ranges::find_if(block, is_last), block.end()}, block = block.subspan(block.empty() ? 0 : 1);
+    for (std::uint64_t number = 0, shift = 0; const std::byte byte : block) {
+      if (shift < 64) number |= std::to_integer<std::uint64_t>(byte & std::byte{127}) << shift;
+      shift += 7;
+      if (!is_last(byte)) continue;
+      for (std::size_t i = 0; i < width; ++i) sample.push_back(static_cast<std::byte>(number >> (8 * i)));
+      number = shift = 0;
+    }
+  }
+  return sample;
+}
+
+std::vector<std::byte> SampleOf(const TensorProto& tensor, const Shape& shape, const StoredElements& elements) {
+  const DataType type = DataTypeOf(tensor.data_type());
+  const auto width = static_cast<std::size_t>(std::max(BitsPerElement(type) / 8, 1));
+  const auto packed = [&](const void* data, std::size_t size, std::size_t stride) {
+    const auto expected = static_cast<std::size_t>(SizeOf(type, ElementCount(shape)).value) / width * stride;
+    if (size != expected) return std::vector<std::byte>();
+    return SamplePacked({static_cast<const std::byte*>(data), size}, width, stride);
+  };
+  const int field = type == DataType::kF32   ? TensorProto::kFloatDataFieldNumber
+                    : type == DataType::kF64 ? TensorProto::kDoubleDataFieldNumber
+                                             : TensorProto::kInt32DataFieldNumber;
+  if (tensor.has_raw_data()) return packed(tensor.raw_data().data(), tensor.raw_data().size(), width);
+  if (!elements.bytes.empty()) {
+    if (elements.field != TensorProto::kRawDataFieldNumber && elements.field != field) return {};
+    if (elements.field == TensorProto::kInt32DataFieldNumber) return SampleNumbers(elements.bytes, width);
+    return packed(elements.bytes.data(), elements.bytes.size(), width);
+  }
+  const auto of_field = [&](const auto& entries) {
+    return packed(entries.data(), static_cast<std::size_t>(entries.size()) * sizeof(*entries.data()),
+                  sizeof(*entries.data()));
+  };
+  if (type == DataType::kF32) return of_field(tensor.float_data());
+  if (type == DataType::kF64) return of_field(tensor.double_data());
+  return of_field(tensor.int32_data());
+}
+
+// Bits of the bytes that `counts` counts, each by itself.
+double Entropy(const std::array<std::uint32_t, 256>& counts, std::size_t bytes) {
+  const auto n = static_cast<double>(bytes);
+  double sum = 0, values = 0;
+  for (const std::uint32_t count : counts) {
+    if (count == 0) continue;
+    ++values;
+    sum += static_cast<double>(count) * static_cast<double>(std::log2(static_cast<float>(count)));
+  }
+  return std::clamp(std::log2(n) - sum / n + (values - 1) / (2 * n * std::numbers::ln2), 0.0, 8.0);
+}
+
+}  // namespace
+
+void WeightSampler::Add(const TensorProto& tensor, const Shape& shape, StoredElements elements) {
+  const DataType type = DataTypeOf(tensor.data_type());
+  const std::int64_t count = ElementCount(shape);
+  if (!MayBeWeights(type) || count < kFewestElements) return;
+  if (floats_ && type != floats_ && (type == DataType::kF32 || type == DataType::kF16 || type == DataType::kBF16))
+    return;
+  const std::vector<std::byte> sample = SampleOf(tensor, shape, elements);
+  if (sample.empty()) return;
+
+  const int bits = BitsPerElement(type);
+  const auto width = static_cast<std::size_t>(std::max(bits / 8, 1));
+  const auto sign = IsFloatingPoint(type) ? std::byte{128} : std::byte{0};  // -0 is zero
+  std::array<std::array<std::uint32_t, 256>, kWidest> counts{};
+  std::size_t zeros = 0;
+  for (std::size_t at = 0; at + width <= sample.size(); at += width) {
+    std::byte any{0};
+    for (std::size_t i = 0; i < width; ++i) {
+      const std::byte byte = sample[at + i];
+      ++counts[i][std::to_integer<std::size_t>(byte)];
+      any |= i + 1 == width ? byte & ~sign : byte;
+    }
+    if (bits == 4)
+      zeros +=
+          ((any & std::byte{0x0F}) == std::byte{0} ? 1u : 0u) + ((any & std::byte{0xF0}) == std::byte{0} ? 1u : 0u);
+    else
+      zeros += any == std::byte{0} ? 1 : 0;
+  }
+  const std::size_t sampled = sample.size() / width;
+  double information = 0;
+  for (std::size_t i = 0; i < width; ++i) information += Entropy(counts[i], sampled);
+  const std::int64_t bytes = SizeOf(type, count).value;
+  bytes_ += bytes;
+  zeros_ +=
+      static_cast<double>(bytes) * static_cast<double>(zeros) / static_cast<double>(sampled * (bits == 4 ? 2 : 1));
+  information_ += static_cast<double>(bytes) * information / static_cast<double>(8 * width);
+}
+
+std::optional<WeightSample> WeightSampler::Take() const {
+  if (bytes_ == 0) return std::nullopt;
+  const auto all = static_cast<double>(bytes_);
+  return WeightSample{Bytes{bytes_}, zeros_ / all, information_ / all};
+}
+
+}  // namespace infimum

@@ -1,0 +1,224 @@
+#include "src/readers/onnx/weight_sample.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "tests/readers/onnx/model_text.h"
+#include "tests/support/temporary_folder.h"
+
+namespace infimum::weight_sample_test {
+namespace {
+
+using onnx::TensorProto;
+
+constexpr std::int64_t kColumns = 64;
+
+template <class T>
+std::string BytesOf(const std::vector<T>& elements) {
+  return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T)};
+}
+
+std::string RandomBytes(std::size_t count, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::string bytes(count, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random() & 255u);
+  return bytes;
+}
+
+std::vector<float> Normal(std::size_t count) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(0, 0.02F);
+  std::vector<float> weights(count);
+  for (float& weight : weights) weight = normal(random);
+  return weights;
+}
+
+// f32 whose low half is zero: bf16.
+std::vector<float> Brain(std::vector<float> weights) {
+  for (float& weight : weights) weight = std::bit_cast<float>(std::bit_cast<std::uint32_t>(weight) & 0xFFFF0000u);
+  return weights;
+}
+
+TensorProto TensorOf(std::int64_t elements, int type = TensorProto::FLOAT) {
+  TensorProto tensor;
+  tensor.set_name("w");
+  tensor.set_data_type(type);
+  tensor.add_dims(elements / kColumns);
+  tensor.add_dims(kColumns);
+  return tensor;
+}
+
+TensorProto RawTensor(const std::string& bytes, int type = TensorProto::FLOAT, std::int64_t bits = 32) {
+  TensorProto tensor = TensorOf(static_cast<std::int64_t>(bytes.size()) * 8 / bits, type);
+  tensor.set_raw_data(bytes);
+  return tensor;
+}
+
+std::optional<WeightSample> SampleOf(const TensorProto& tensor, std::optional<DataType> floats = std::nullopt) {
+  WeightSampler sampler(floats);
+  sampler.Add(tensor, Shape{{tensor.dims().begin(), tensor.dims().end()}}, {});
+  return sampler.Take();
+}
+
+// y = w, so that no operator looks at the type.
+onnx::ModelProto ModelOf(const TensorProto& w) {
+  onnx::ModelProto model = infimum::ModelOf("g (float[2] x) => (float[2] y) { [r] y = Relu (x) }");
+  *model.mutable_graph()->add_initializer() = w;
+  return model;
+}
+
+std::optional<WeightSample> Read(const TensorProto& w) {
+  const Result<ModelGraph> graph = TryRead(ModelOf(w));
+  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
+  return graph.ok() ? graph->weights : std::nullopt;
+}
+
+void ExpectSample(const std::optional<WeightSample>& sample, std::int64_t bytes, double zeros, double information,
+                  double tolerance = 0.02) {
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->bytes.value, bytes);
+  EXPECT_NEAR(sample->zero_share, zeros, tolerance);
+  EXPECT_NEAR(sample->information_share, information, tolerance);
+}
+
+TEST(WeightSample, RandomBytesNeedAllOfTheirBits) {
+  struct Case {
+    int type;
+    std::int64_t bits;
+    double zeros;
+  };
+  for (const Case& one : {Case{TensorProto::DOUBLE, 64, 0},
+                          {TensorProto::FLOAT, 32, 0},
+                          {TensorProto::BFLOAT16, 16, 0},
+                          {TensorProto::FLOAT16, 16, 0},
+                          {TensorProto::INT8, 8, 1.0 / 256},
+                          {TensorProto::UINT4, 4, 1.0 / 16}})
+    for (const std::size_t bytes : {std::size_t{32768}, std::size_t{1} << 20})
+      ExpectSample(SampleOf(RawTensor(RandomBytes(bytes), one.type, one.bits)), static_cast<std::int64_t>(bytes),
+                   one.zeros, 1);
+}
+
+TEST(WeightSample, NormallyDistributedWeightsNeedTheirMantissasAndAFewBits) {
+  ExpectSample(SampleOf(RawTensor(BytesOf(Normal(65536)))), 65536 * 4, 0, 0.833, 0.01);
+}
+
+TEST(WeightSample, LowPlanesThatAreZeroNeedNothing) {
+  ExpectSample(SampleOf(RawTensor(BytesOf(Brain(Normal(65536))))), 65536 * 4, 0, 0.333, 0.01);
+}
+
+TEST(WeightSample, PrunedWeightsShowTheirZeros) {
+  std::vector<float> half = Normal(65536);
+  for (std::size_t i = 0; i < half.size(); ++i)
+    if (std::fabs(half[i]) < 0.6745F * 0.02F) half[i] = i % 2 == 0 ? 0.0F : -0.0F;
+  ExpectSample(SampleOf(RawTensor(BytesOf(half))), 65536 * 4, 0.5, 0.54, 0.04);
+}
+
+TEST(WeightSample, AConstantNeedsNothing) {
+  const std::optional<WeightSample> sample = SampleOf(RawTensor(BytesOf(std::vector<float>(65536, 0.01F))));
+  ExpectSample(sample, 65536 * 4, 0, 0, 0);
+  ExpectSample(SampleOf(RawTensor(std::string(65536, '\0'))), 65536, 1, 0, 0);
+}
+
+TEST(WeightSample, FourBitsCountZerosByTheElement) {
+  ExpectSample(SampleOf(RawTensor(std::string(65536, '\x30'), TensorProto::INT4, 4)), 65536, 0.5, 0, 0);
+}
+
+TEST(WeightSample, SmallTensorsAndIndicesSayNothing) {
+  EXPECT_FALSE(SampleOf(RawTensor(RandomBytes(4032 * 4))));
+  EXPECT_FALSE(SampleOf(RawTensor(RandomBytes(65536 * 8), TensorProto::INT64, 64)));
+  EXPECT_FALSE(SampleOf(RawTensor(RandomBytes(65536 * 4), TensorProto::INT32)));
+  EXPECT_FALSE(SampleOf(RawTensor(RandomBytes(65536), TensorProto::BOOL, 8)));
+  EXPECT_FALSE(SampleOf(TensorOf(65536)));  // no elements
+}
+
+TEST(WeightSample, WeightsThatAreStoredAsAnotherTypeSayNothing) {
+  const TensorProto tensor = RawTensor(RandomBytes(65536));
+  EXPECT_FALSE(SampleOf(tensor, DataType::kF16));
+  EXPECT_TRUE(SampleOf(tensor, DataType::kF32));
+  EXPECT_TRUE(SampleOf(RawTensor(RandomBytes(65536), TensorProto::INT8, 8), DataType::kF16));
+}
+
+TEST(WeightSample, TensorsCountByTheirBytes) {
+  WeightSampler sampler;
+  sampler.Add(RawTensor(std::string(3 * 65536, '\0')), Shape{{3 * 16384}}, {});
+  sampler.Add(RawTensor(RandomBytes(65536)), Shape{{16384}}, {});
+  ExpectSample(sampler.Take(), 4 * 65536, 0.75, 0.25, 0.005);
+}
+
+// Typed fields say what raw bytes say, in small files, which are parsed whole, and in large ones, which are not.
+TEST(WeightSample, EveryEncodingSaysTheSame) {
+  for (const std::size_t count : {std::size_t{8192}, std::size_t{1} << 20}) {
+    const std::vector<float> floats = Brain(Normal(count));
+    TensorProto typed = TensorOf(static_cast<std::int64_t>(count));
+    typed.mutable_float_data()->Add(floats.begin(), floats.end());
+    const std::optional<WeightSample> raw = Read(RawTensor(BytesOf(floats))), of_floats = Read(typed);
+    ASSERT_TRUE(raw && of_floats);
+    EXPECT_EQ(raw->information_share, of_floats->information_share);
+    EXPECT_NEAR(raw->information_share, 0.333, 0.01);
+
+    TensorProto doubles = TensorOf(static_cast<std::int64_t>(count), TensorProto::DOUBLE);
+    doubles.mutable_double_data()->Add(floats.begin(), floats.end());
+    ExpectSample(Read(doubles), static_cast<std::int64_t>(count) * 8, 0, 0.333 * 32 / 64, 0.01);
+
+    const std::string bytes = RandomBytes(2 * count);
+    TensorProto halves = TensorOf(static_cast<std::int64_t>(count), TensorProto::FLOAT16);
+    TensorProto integers = TensorOf(static_cast<std::int64_t>(count), TensorProto::INT8);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint16_t half = 0;
+      std::memcpy(&half, bytes.data() + 2 * i, 2);
+      halves.add_int32_data(i % 4 == 0 ? 0 : half);
+      integers.add_int32_data(static_cast<std::int8_t>(i % 4 == 0 ? 0 : bytes[i]));
+    }
+    ExpectSample(Read(halves), static_cast<std::int64_t>(count) * 2, 0.25, 0.84, 0.02);
+    ExpectSample(Read(integers), static_cast<std::int64_t>(count), 0.25, 0.84, 0.02);
+  }
+}
+
+TEST(WeightSample, AMarkOfElidedElementsThatIsForgedIsNotFollowed) {
+  for (const char* place : {"65536,9,0", "65536,9,9223372036854775807", "65536,9,-1", "9223372036854775807,9,1",
+                            "65536,0,0", "65536,5,0", "65536,99999999999,0", "65536,9", "65536"}) {
+    TensorProto tensor = TensorOf(16384);
+    tensor.set_doc_string(std::string("infimum: elements left out, bytes, field, offset=") + place);
+    const Result<ModelGraph> graph = TryRead(ModelOf(tensor));
+    EXPECT_FALSE(graph.ok() && graph->weights) << place;
+  }
+}
+
+TensorProto ExternalTensor(std::int64_t elements, const std::string& offset) {
+  TensorProto tensor = TensorOf(elements);
+  tensor.set_data_location(TensorProto::EXTERNAL);
+  for (const auto& [key, value] : {std::pair("location", std::string("w.bin")), std::pair("offset", offset)}) {
+    onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+  return tensor;
+}
+
+TEST(WeightSample, ExternalDataIsSampledAtItsOffset) {
+  const testing::TemporaryFolder folder;
+  const std::vector<float> weights = Brain(Normal(65536));
+  folder.Write("w.bin", RandomBytes(4096) + BytesOf(weights));
+  const auto read = [&](const std::string& offset) {
+    return ReadModel(folder.Write("model.onnx", ModelOf(ExternalTensor(65536, offset)).SerializeAsString()), {});
+  };
+  const Result<ModelGraph> graph = read("4096");
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  ASSERT_TRUE(graph->weights);
+  EXPECT_EQ(graph->weights->information_share, SampleOf(RawTensor(BytesOf(weights)))->information_share);
+  for (const char* offset : {"4097", "9223372036854775807", "-1"}) EXPECT_FALSE(read(offset).ok()) << offset;
+}
+
+TEST(WeightSample, AModelWithoutStoredWeightsHasNone) {
+  const ModelGraph graph = ReadText(
+      "g (float[2, 512] x) => (float[2, 512] y) <int64[2] shape = {512, 512}> {"
+      "  w = ConstantOfShape <value: tensor = float[1] {0.01}> (shape) y = MatMul (x, w) }");
+  EXPECT_FALSE(graph.weights);
+}
+
+}  // namespace
+}  // namespace infimum::weight_sample_test
