@@ -9,6 +9,21 @@
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
+namespace {
+
+// Effects are independent: the design is orthogonal.
+EstimatedDifference SumOf(const RunFacts& facts, const std::set<std::size_t>& effects) {
+  EstimatedDifference sum;
+  double squares = 0;
+  for (const std::size_t effect : effects) {
+    sum.value += facts.effects[effect].effect.value;
+    squares += std::pow(facts.effects[effect].effect.half_width.count(), 2);
+  }
+  sum.half_width = Latency(std::sqrt(squares));
+  return sum;
+}
+
+}  // namespace
 
 std::string RowName(const RunFacts& facts, const ComparedRow& row) {
   if (row.layers.empty()) return facts.run.layers[row.engine_layers.front()].name;
@@ -25,7 +40,16 @@ std::string EngineName(const RunFacts& facts, const ComparedRow& row) {
   return longest == nullptr ? "" : KernelOrName(*longest);
 }
 
-std::set<std::size_t> EffectsOn(const RunFacts& facts, const std::vector<std::size_t>& rows) {
+Latency LostBy(const RunFacts& facts, const std::vector<std::size_t>& rows) {
+  Latency lost{0};
+  for (const std::size_t r : rows) {
+    const ComparedRow& row = facts.waterfall.rows[r];
+    lost += row.measured.value_or(Latency(0)) - facts.waterfall.in_context * row.best.value_or(Latency(0));
+  }
+  return lost;
+}
+
+std::set<std::size_t> EffectsOn(const RunFacts& facts, const std::vector<std::size_t>& rows, Latency lost) {
   std::set<LayerId> left;
   for (const std::size_t row : rows)
     for (const LayerId layer : facts.waterfall.rows[row].layers)
@@ -34,26 +58,25 @@ std::set<std::size_t> EffectsOn(const RunFacts& facts, const std::vector<std::si
   for (std::size_t i = 0; i < facts.effects.size(); ++i)
     for (const LayerId layer : facts.effects[i].layers)
       if (left.erase(layer) > 0) effects.insert(i);
-  return left.empty() ? effects : std::set<std::size_t>();
+  const EstimatedDifference sum = SumOf(facts, effects);
+  return left.empty() && sum.half_width <= lost && sum.low() <= lost ? effects : std::set<std::size_t>();
 }
 
 std::set<std::size_t> EffectsOnChain(const RunFacts& facts, const GapPart& chain) {
-  const std::set<std::size_t> effects = EffectsOn(facts, chain.rows);
-  const bool is_switched =
-      std::ranges::any_of(effects, [&facts](std::size_t effect) { return facts.effects[effect].is_fusion; });
-  return is_switched ? effects : std::set<std::size_t>();
+  std::set<std::size_t> effects = EffectsOn(facts, chain.rows, LostBy(facts, chain.rows) + chain.latency);
+  if (!AnyIsFusion(facts, effects)) effects.clear();
+  return effects;
+}
+
+bool AnyIsFusion(const RunFacts& facts, const std::set<std::size_t>& effects) {
+  return std::ranges::any_of(effects, [&facts](std::size_t effect) { return facts.effects[effect].is_fusion; });
 }
 
 void SetObserved(const RunFacts& facts, const std::set<std::size_t>& effects, Finding& finding) {
+  const EstimatedDifference sum = SumOf(facts, effects);
   finding.known = Known::kObserved;
-  finding.gain = Latency(0);
-  double squares = 0;  // the design is orthogonal
-  for (const std::size_t effect : effects) {
-    finding.gain += facts.effects[effect].effect.value;
-    squares += std::pow(facts.effects[effect].effect.half_width.count(), 2);
-  }
-  const Latency half(std::sqrt(squares));
-  finding.gain_interval = Interval{finding.gain - half, finding.gain + half};
+  finding.gain = sum.value;
+  finding.gain_interval = Interval{sum.low(), sum.high()};
 }
 
 std::string ObservedText(const Finding& finding) {
@@ -92,11 +115,7 @@ FindingCase CaseOf(const RunFacts& facts, std::size_t index) {
 
 std::vector<FindingCase> LargestCases(const RunFacts& facts, const std::vector<std::size_t>& rows, std::size_t count) {
   std::vector<std::size_t> sorted = rows;
-  const auto above = [&facts](std::size_t r) {
-    const ComparedRow& row = facts.waterfall.rows[r];
-    return row.measured.value_or(Latency(0)) - facts.waterfall.in_context * row.best.value_or(Latency(0));
-  };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return above(a) > above(b); });
+  std::ranges::stable_sort(sorted, std::ranges::greater(), [&facts](std::size_t r) { return LostBy(facts, {r}); });
   if (sorted.size() > count) sorted.resize(count);
   std::vector<FindingCase> cases;
   for (const std::size_t row : sorted) cases.push_back(CaseOf(facts, row));

@@ -26,11 +26,15 @@ std::vector<std::size_t> RowsWithoutTensorCores(const RunFacts& facts);
 // Whether a kernel of NVIDIA's libraries multiplies on Tensor Cores, by its name; nullopt: the name does not show it.
 std::optional<bool> UsesTensorCores(std::string_view kernel);
 
-// The effects that were observed of all layers of these rows which take time, indices into RunFacts::effects; none
-// where one of the layers was not switched.
-std::set<std::size_t> EffectsOn(const RunFacts& facts, const std::vector<std::size_t>& rows);
+// What rows take above the best of each.
+Latency LostBy(const RunFacts& facts, const std::vector<std::size_t>& rows);
+// The effects that were observed of all layers of these rows which take time, indices into RunFacts::effects. None
+// where a layer was not switched, and where they tell nothing of `lost`, what the rows take above their best: where
+// they are less certain than that is large, or surely larger, so that what was switched is slower than what ran.
+std::set<std::size_t> EffectsOn(const RunFacts& facts, const std::vector<std::size_t>& rows, Latency lost);
 // The same of a chain's rows; none where its fusion was not switched.
 std::set<std::size_t> EffectsOnChain(const RunFacts& facts, const GapPart& chain);
+bool AnyIsFusion(const RunFacts& facts, const std::set<std::size_t>& effects);
 // Their sum and its interval become the finding's gain.
 void SetObserved(const RunFacts& facts, const std::set<std::size_t>& effects, Finding& finding);
 // What its evidence says of that; empty where the gain was not observed.

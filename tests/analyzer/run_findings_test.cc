@@ -152,6 +152,11 @@ TEST_F(RunFindings, WhatWasSwitchedInWholeInferencesIsObserved) {
   EXPECT_NEAR(both->gain_interval->high.count(), 88 + 5, 1e-9) << "two independent effects of 4 and 3";
   effects[0].effect.value = effects[1].effect.value = Latency(0.5);
   EXPECT_FALSE(FindingOf("slower-algorithm")) << "it was tried, and wins nothing";
+  // fc2 loses 45 and left 60: what surely wins more was slower than what ran, what is less certain tells nothing.
+  effects[0].effect = {.value = Latency(50), .half_width = Latency(4)};
+  effects[1].effect = {.value = Latency(50), .half_width = Latency(61)};
+  EXPECT_EQ(FindingOf("slower-algorithm")->known, Known::kGuessed);
+  EXPECT_NEAR(FindingOf("slower-algorithm")->gain.count(), 105, 1e-9);
 }
 
 TEST_F(RunFindings, AnObservedFusionIsTheChainsGainAndNotItsRowsToo) {
@@ -165,6 +170,10 @@ TEST_F(RunFindings, AnObservedFusionIsTheChainsGainAndNotItsRowsToo) {
   EXPECT_EQ(chain->known, Known::kObserved);
   EXPECT_EQ(chain->gain, Latency(30));
   EXPECT_FALSE(FindingOf("slower-algorithm"));
+  effects[0].effect.value = Latency(42);
+  EXPECT_EQ(FindingOf("unfused-chain")->gain, Latency(42));
+  EXPECT_FALSE(FindingOf("slower-algorithm")) << "more than its row alone could win";
+  effects[0].effect.value = Latency(30);
   effects[0].layers = {LayerId(0)};
   EXPECT_EQ(FindingOf("unfused-chain")->known, Known::kGuessed) << "one layer of the chain was not switched";
   EXPECT_EQ(FindingOf("slower-algorithm")->known, Known::kGuessed) << "the effect is of more than the kernel";

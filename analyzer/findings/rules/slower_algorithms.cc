@@ -109,16 +109,12 @@ std::string ActionFor(const RunFacts& facts, const std::string& family, const st
 
 // What was observed of a row by itself; nullopt where a chain's finding has it.
 std::optional<std::set<std::size_t>> EffectsOnRow(const RunFacts& facts, std::size_t row) {
-  std::set<std::size_t> effects = EffectsOn(facts, {row});
-  if (effects.empty()) return effects;
+  std::set<std::size_t> effects = EffectsOn(facts, {row}, LostBy(facts, {row}));
   if (const GapStep* step = facts.waterfall.Find(GapCause::kMissedFusion))
     for (const GapPart& chain : step->parts) {
       if (std::ranges::find(chain.rows, row) == chain.rows.end()) continue;
-      const bool is_with_fusion =
-          std::ranges::any_of(effects, [&facts](std::size_t effect) { return facts.effects[effect].is_fusion; });
-      if (!is_with_fusion) return effects;
       if (!EffectsOnChain(facts, chain).empty()) return std::nullopt;
-      return std::set<std::size_t>();
+      if (AnyIsFusion(facts, effects)) effects.clear();  // more than the kernel
     }
   return effects;
 }
