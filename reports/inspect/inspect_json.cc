@@ -11,9 +11,8 @@ void to_json(Json& json, const RewritePass& pass) {
 }
 
 static void to_json(Json& json, const WeightSample& weights) {
-  json = {{"bytes", weights.bytes},
-          {"zero_share", weights.zero_share},
-          {"information_share", weights.information_share}};
+  json = {
+      {"bytes", weights.bytes}, {"zero_share", weights.zero_share}, {"information_share", weights.information_share}};
 }
 
 static void to_json(Json& json, const InspectTotals& totals) {

@@ -112,7 +112,7 @@ bool Fits(std::string_view pattern, std::string_view tag) {
 
 std::vector<GlossaryEntry> GlossaryOf(const ReportModel& report) {
   std::vector<GlossaryEntry> entries;
-  const auto add = [&entries](std::string_view tag) {
+  const auto add = [&](std::string_view tag) {
     const auto known = std::ranges::find_if(kTags, [&](const Explained& one) { return Fits(one.tag, tag); });
     if (known == kTags.end()) return;
     std::string meaning(known->meaning);

@@ -14,8 +14,8 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using testing::GraphBuilder;
+using ::testing::IsEmpty;
 
 DeviceModel Device(const DevicePeaks& peaks = testing::TestPeaks()) {
   Result<DeviceModel> model = DeviceModel::Make(testing::TestDeviceKey(), peaks, 1);

@@ -91,8 +91,11 @@ TEST(WeightSample, RandomBytesNeedAllOfTheirBits) {
     std::int64_t bits;
     double zeros;
   };
-  for (const Case& one : {Case{TensorProto::DOUBLE, 64, 0}, {TensorProto::FLOAT, 32, 0}, {TensorProto::BFLOAT16, 16, 0},
-                          {TensorProto::FLOAT16, 16, 0}, {TensorProto::INT8, 8, 1.0 / 256},
+  for (const Case& one : {Case{TensorProto::DOUBLE, 64, 0},
+                          {TensorProto::FLOAT, 32, 0},
+                          {TensorProto::BFLOAT16, 16, 0},
+                          {TensorProto::FLOAT16, 16, 0},
+                          {TensorProto::INT8, 8, 1.0 / 256},
                           {TensorProto::UINT4, 4, 1.0 / 16}})
     for (const std::size_t bytes : {std::size_t{32768}, std::size_t{1} << 20})
       ExpectSample(SampleOf(RawTensor(RandomBytes(bytes), one.type, one.bits)), static_cast<std::int64_t>(bytes),

@@ -87,8 +87,8 @@ class ModelFile {
 // expects: parse them whole then, for protobuf's verdict.
 std::optional<std::string> WithoutPayloads(std::span<const std::byte> model, std::size_t largest);
 
-// The elements that WithoutPayloads left out of a tensor, if it did: how many bytes, of which field (0: of several), and
-// where in the file. A mark may be forged: nothing says that the place exists.
+// The elements that WithoutPayloads left out of a tensor, if it did: how many bytes, of which field (0: of several),
+// and where in the file. A mark may be forged: nothing says that the place exists.
 struct Elided {
   std::int64_t bytes = 0, field = 0, offset = 0;
 };
