@@ -257,8 +257,7 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
     const BestTime* found = TimeOf(rows.regions[i]);
     if (found == nullptr) continue;
     resolved.push_back({&known, known.region.layers, found->row->candidate,
-                        TimesOf(*found, *rows.regions[i], known.region.workload, known.work), rows.regions[i],
-                        found});
+                        TimesOf(*found, *rows.regions[i], known.region.workload, known.work), rows.regions[i], found});
   }
   return resolved;
 }
@@ -294,7 +293,8 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       layer.known.interval = node.interval;
       layer.known.candidate = node.candidate;
     } else if (!timed.empty()) {
-      regions.push_back({nullptr, node.layers, node.candidate, {node.latency, std::move(occupancy), term}, nullptr, nullptr});
+      regions.push_back(
+          {nullptr, node.layers, node.candidate, {node.latency, std::move(occupancy), term}, nullptr, nullptr});
     }
   }
 }

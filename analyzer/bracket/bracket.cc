@@ -32,13 +32,14 @@ class ContextOfSelection {
 
   // `best` is null where the workload has no time.
   void Add(const Workload& workload, const BestTime* best) {
-    if (!HasConstants(workload)) return;
-    const double bytes = ConstantBytesOf(workload);
+    const NearConstants constants = residency_.Of(workload);
+    const double bytes = constants.bytes;
     context_.constants += bytes;
-    context_.near += bytes * residency_.ShareNear(workload);
+    context_.near += bytes * constants.share;
     if (best == nullptr) return;
     borrowed_ |= best->weights == WeightsFrom::kBorrowed;
     warm_ |= best->weights == WeightsFrom::kCaches;
+    context_.is_warm &= best->weights != WeightsFrom::kBoth && best->weights != WeightsFrom::kBorrowed;
     if (best->weights != WeightsFrom::kBorrowed && best->weights != WeightsFrom::kCaches) context_.cold += bytes;
   }
 

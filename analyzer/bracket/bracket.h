@@ -71,13 +71,14 @@ struct SeveralHosts {
   bool clocks_differ() const { return clock_policies.size() > 1 || highest_clocks.has_value(); }
 };
 
-// Of a bracket in context: how near an inference leaves the weights, and of how many it was measured what it costs where
-// they are not.
+// Of a bracket in context: how near an inference leaves the weights, and of how many it was measured what it costs
+// where they are not.
 struct ModelContext {
   double working_set = 0;  // bytes that one inference goes through
   double constants = 0;    // bytes of the weights of all layers that can be measured
   double near = 0;         // of them those that count as near
   double cold = 0;         // bytes of the weights of layers whose best candidate needs no row from memory, or has one
+  bool is_warm = true;     // no row from memory counts: the same as with all caches warm
   double near_share() const { return constants > 0 ? near / constants : 1; }
   double cold_share() const { return constants > 0 ? cold / constants : 1; }
 };

@@ -25,10 +25,10 @@ struct ShownLoss {
     Latency shown{0};
     Latency known{0};  // 0 of a change of layout
   };
-  Latency weights{0};     // of layers with constants
-  Latency reorders{0};    // changes of layout
-  Latency others{0};      // of layers without constants
-  std::vector<Part> most; // that lose most, at most kMostLost
+  Latency weights{0};      // of layers with constants
+  Latency reorders{0};     // changes of layout
+  Latency others{0};       // of layers without constants
+  std::vector<Part> most;  // that lose most, at most kMostLost
 };
 inline constexpr std::size_t kMostLost = 5;
 

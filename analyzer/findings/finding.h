@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/effects/effects.h"
 #include "analyzer/gap/waterfall.h"
 #include "analyzer/trace/device_activity.h"
 #include "infimum/base/units.h"
@@ -42,9 +44,18 @@ struct FindingCommand {
   std::string command;
 };
 
+// How a gain is known, in the order of ranking.
+enum class Known {
+  kObserved,  // "observed": the change was made and timed in whole inferences (infimum explain)
+  kBounded,   // "bounded": arithmetic on measured times: gaps, copies and layers that need not be
+  kGuessed,   // "guessed": inferred from another program's times, never tried in this framework
+};
+std::string_view Name(Known known);
+
 struct Finding {
-  std::string kind;                     // "host-bound"
-  Latency gain{0};                      // the most that the change can win: of a whole trace, or of one inference
+  std::string kind;  // "host-bound"
+  // What the change wins, of a whole trace or of one inference: the most that it can, where it was not made.
+  Latency gain{0};
   std::vector<std::string> layers;      // whom it is about, the largest first; operators where no model is known
   std::string evidence;                 // with its numbers
   std::string action;                   // what to do
@@ -56,7 +67,12 @@ struct Finding {
   bool overlaps = false;
   // The change wins more than `gain`, which counts what is known alone.
   bool is_part = false;
+  Known known = Known::kGuessed;
+  std::optional<Interval> gain_interval = {};  // of an observed gain
 };
+
+// By how the gain is known, then the largest gain first.
+void RankFindings(std::vector<Finding>& findings);
 
 // What the rules look at, made once.
 struct TimelineFacts {
@@ -65,11 +81,18 @@ struct TimelineFacts {
   const ActivityReport& activity;          // ActivityOf(timeline, origins)
 };
 
-// All rules about timelines; the largest gain first.
+// All rules about timelines, ranked.
 std::vector<Finding> FindingsOf(const TimelineFacts& facts);
 
-// All rules about an engine's layers, by themselves: no model and no bound is needed. The largest gain first.
+// All rules about an engine's layers, by themselves: no model and no bound is needed. Ranked.
 std::vector<Finding> FindingsOf(const RunProfile& run);
+
+// What switching some layers between kernels like a run's and the best ones did to whole inferences (infimum explain).
+struct ObservedEffect {
+  std::vector<LayerId> layers;
+  bool is_fusion = false;  // the best runs other layers as one
+  EstimatedDifference effect;
+};
 
 // What the rules look at that hold a run against a model and its bound, made once.
 struct RunFacts {
@@ -80,11 +103,13 @@ struct RunFacts {
   // As far as is known the run is of what the bracket is of: the same model, threads and contract. Where it is not, a
   // layer that is faster than its bound says nothing about the bound.
   bool is_alike = true;
+  // Of this run's framework, under the bracket's conditions. No layer is in two of them.
+  std::span<const ObservedEffect> effects = {};
 };
 
-// All rules about a run whose model is known, with those about its layers by themselves; the largest gain first. Rules
-// that need a bound are silent without one. No two gains share time: their sum is at most what the
-// layers take, and what passes between them.
+// All rules about a run whose model is known, with those about its layers by themselves; ranked. Rules that need a
+// bound are silent without one. No two gains share time: but for those that were observed, their sum is at most what
+// the layers take, and what passes between them.
 std::vector<Finding> FindingsOf(const RunFacts& facts);
 
 // What decides which causes a run can have.

@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
 
 #include "analyzer/alignment/engine_work.h"
 #include "analyzer/findings/rules.h"
@@ -8,29 +8,44 @@
 namespace infimum {
 namespace {
 
-void Append(std::optional<Finding> finding, std::vector<Finding>& found) {
-  if (finding) found.push_back(*std::move(finding));
+std::vector<Finding> ListOf(std::optional<Finding> finding) {
+  std::vector<Finding> list;
+  if (finding) list.push_back(*std::move(finding));
+  return list;
 }
+std::vector<Finding> ListOf(std::vector<Finding> findings) { return findings; }
 
-std::vector<Finding> LargestFirst(std::vector<Finding> found) {
-  std::ranges::stable_sort(found, std::ranges::greater(), &Finding::gain);
-  return found;
-}
-
-void FindInEngineLayers(const RunProfile& run, const std::vector<std::size_t>& added, findings::LayerClaims& claims,
-                        std::vector<Finding>& found) {
-  for (const findings::Rule& rule : findings::kRules)
-    if (const auto* find = std::get_if<findings::FindInLayers>(&rule.find))
-      Append((*find)({run, added}, claims), found);
+// All rules of one kind.
+template <class Find, class... Facts>
+void FindAll(std::vector<Finding>& found, Facts&&... facts) {
+  for (const findings::Rule& rule : findings::kRules) {
+    const auto* find = std::get_if<Find>(&rule.find);
+    if (find == nullptr) continue;
+    for (Finding& finding : ListOf((*find)(facts...))) {
+      if (finding.known != Known::kObserved) finding.known = rule.known;
+      found.push_back(std::move(finding));
+    }
+  }
 }
 
 }  // namespace
 
+std::string_view Name(Known known) {
+  constexpr std::array<std::string_view, 3> kNames = {"observed", "bounded", "guessed"};
+  return kNames[static_cast<std::size_t>(known)];
+}
+
+void RankFindings(std::vector<Finding>& findings) {
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+    return a.known != b.known ? a.known < b.known : a.gain > b.gain;
+  });
+}
+
 std::vector<Finding> FindingsOf(const TimelineFacts& facts) {
   std::vector<Finding> found;
-  for (const findings::Rule& rule : findings::kRules)
-    if (const auto* find = std::get_if<findings::FindInTimeline>(&rule.find)) Append((*find)(facts), found);
-  return LargestFirst(std::move(found));
+  FindAll<findings::FindInTimeline>(found, facts);
+  RankFindings(found);
+  return found;
 }
 
 std::vector<Finding> FindingsOf(const RunProfile& run) {
@@ -42,23 +57,22 @@ std::vector<Finding> FindingsOf(const RunProfile& run) {
       added.push_back(i);
   findings::LayerClaims claims(run.layers.size());
   std::vector<Finding> found;
-  FindInEngineLayers(run, added, claims, found);
-  return LargestFirst(std::move(found));
+  FindAll<findings::FindInLayers>(found, findings::EngineFacts{run, added}, claims);
+  RankFindings(found);
+  return found;
 }
 
 std::vector<Finding> FindingsOf(const RunFacts& facts) {
   findings::LayerClaims claims(facts.run.layers.size());
   std::vector<Finding> found;
-  for (const findings::Rule& rule : findings::kRules)
-    if (const auto* find = std::get_if<findings::ClaimInRun>(&rule.find)) Append((*find)(facts, claims), found);
+  FindAll<findings::ClaimInRun>(found, facts, claims);
   std::vector<std::size_t> added;
   for (const ComparedRow& row : facts.waterfall.rows)
     if (row.is_own()) added.insert(added.end(), row.engine_layers.begin(), row.engine_layers.end());
-  FindInEngineLayers(facts.run, added, claims, found);
-  for (const findings::Rule& rule : findings::kRules)
-    if (const auto* find = std::get_if<findings::FindInRun>(&rule.find))
-      std::ranges::move((*find)(facts, claims), std::back_inserter(found));
-  return LargestFirst(std::move(found));
+  FindAll<findings::FindInLayers>(found, findings::EngineFacts{facts.run, added}, claims);
+  FindAll<findings::FindInRun>(found, facts, claims);
+  RankFindings(found);
+  return found;
 }
 
 std::vector<AbsentCause> AbsentCauses(const std::vector<Finding>& findings, const Waterfall& waterfall,

@@ -82,6 +82,7 @@ using Find = std::variant<FindInTimeline, FindInLayers, ClaimInRun, FindInRun>;
 
 struct Rule {
   std::string_view kind;
+  Known known;  // how its gains are known, those apart that were observed
   // What the rule also reports, or another rule in its place, of the same cause.
   std::array<std::string_view, 2> same_cause = {};
   // As a report lists it where a run has none; empty: not listed.
@@ -113,30 +114,34 @@ std::vector<Finding> FrameworkOverhead(const RunFacts& facts, const LayerClaims&
 // In the order of reports. Rules that claim layers run first, those that need the bound before those that do not.
 inline constexpr std::array kRules = {
     // The device idles because the host launches too little or too late.
-    Rule{.kind = kHostBound, .find = HostBound},
+    Rule{.kind = kHostBound, .known = Known::kBounded, .find = HostBound},
     // The device idles while the host loads its next input.
-    Rule{.kind = kInputBound, .find = InputBound},
+    Rule{.kind = kInputBound, .known = Known::kBounded, .find = InputBound},
     // The host waits for the device, which then idles until the next launch.
-    Rule{.kind = kHostSynchronization, .find = HostSynchronization},
+    Rule{.kind = kHostSynchronization, .known = Known::kBounded, .find = HostSynchronization},
     // Copies during which nothing is computed.
-    Rule{.kind = kExposedCopies, .find = ExposedCopies},
+    Rule{.kind = kExposedCopies, .known = Known::kBounded, .find = ExposedCopies},
     Rule{.kind = kSlowerAlgorithm,
+         .known = Known::kGuessed,
          .looks_for = "kernels slower than the best known",
          .step = GapCause::kAlgorithmRegret,
          .applies = [](const RunConditions& run) { return run.has_bound; },
          .find = SlowerAlgorithms},
     Rule{.kind = kUnfusedChain,
+         .known = Known::kGuessed,
          .looks_for = "layers apart that run faster as one",
          .step = GapCause::kMissedFusion,
          .applies = [](const RunConditions& run) { return run.has_bound; },
          .find = UnfusedChains},
     Rule{.kind = kSerialBranches,
+         .known = Known::kGuessed,
          .looks_for = "independent layers one after the other",
          .step = GapCause::kMissedParallelism,
          .applies = [](const RunConditions& run) { return run.has_bound && (!run.is_processor || run.threads > 1); },
          .find = SerialBranches},
     // Layers computed in wider arithmetic than the contract; of a model on 8 bits, those that stay in float.
     Rule{.kind = kWiderPrecision,
+         .known = Known::kGuessed,
          .same_cause = {kHalfPrecisionNotUsed, kQuantizedLayersInFloat},
          .looks_for = "wider arithmetic than the contract asks for",
          .step = GapCause::kPrecision,
@@ -144,14 +149,17 @@ inline constexpr std::array kRules = {
              [](const RunConditions& run) { return run.has_bound && run.contract != NumericContract::kStrictF32; },
          .find = WiderArithmetic},
     Rule{.kind = kUnderBound,
+         .known = Known::kGuessed,
          .looks_for = "layers faster than their bound",
          .applies = [](const RunConditions& run) { return run.has_bound; },
          .find = UnderBound},
     Rule{.kind = kTensorCoresUnused,
+         .known = Known::kGuessed,
          .looks_for = "matmuls that Tensor Cores could run",
          .applies = [](const RunConditions& run) { return !run.is_processor; },
          .find = TensorCoresUnused},
     Rule{.kind = kHalfPrecisionNotUsed,
+         .known = Known::kGuessed,
          .same_cause = {kWiderPrecision},
          .looks_for = "half precision computed in f32",
          .step = GapCause::kPrecision,
@@ -162,19 +170,25 @@ inline constexpr std::array kRules = {
          .find = HalfInSingle},
     // A quantized model whose convolutions or matmuls run on dequantized values, or write them.
     Rule{.kind = kQuantizedLayersInFloat,
+         .known = Known::kBounded,
          .same_cause = {kQuantizationConversions},
          .looks_for = "quantized layers in floating point",
          .step = GapCause::kPrecision,
          .applies = [](const RunConditions& run) { return run.contract == NumericContract::kInt8; },
          .find = QuantizedInFloat},
     Rule{.kind = kLayoutChanges,
+         .known = Known::kBounded,
          .looks_for = "reorders, reformats and copies of the engine’s own",
          .step = GapCause::kLayoutChanges,
          .find = LayoutChanges},
     // Layers that need not run: constants computed each time, views, what another layer could absorb.
-    Rule{.kind = kNeedlessLayers, .looks_for = "layers that need not run", .find = NeedlessLayers},
+    Rule{.kind = kNeedlessLayers,
+         .known = Known::kBounded,
+         .looks_for = "layers that need not run",
+         .find = NeedlessLayers},
     // A device idle between layers (launch-bound), or the framework's own time around them.
     Rule{.kind = kFrameworkOverhead,
+         .known = Known::kBounded,
          .same_cause = {kLaunchBound},
          .looks_for = "time between and around the layers",
          .step = GapCause::kHostGaps,

@@ -1,6 +1,7 @@
 #include "analyzer/findings/run_rows.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/rules.h"
@@ -22,6 +23,43 @@ std::string RowName(const RunFacts& facts, const ComparedRow& row) {
 std::string EngineName(const RunFacts& facts, const ComparedRow& row) {
   const ProfiledLayer* longest = LongestLayer(facts.run, row.engine_layers);
   return longest == nullptr ? "" : KernelOrName(*longest);
+}
+
+std::set<std::size_t> EffectsOn(const RunFacts& facts, const std::vector<std::size_t>& rows) {
+  std::set<LayerId> left;
+  for (const std::size_t row : rows)
+    for (const LayerId layer : facts.waterfall.rows[row].layers)
+      if (facts.graph.layer(layer).status != LayerStatus::kFree) left.insert(layer);
+  std::set<std::size_t> effects;
+  for (std::size_t i = 0; i < facts.effects.size(); ++i)
+    for (const LayerId layer : facts.effects[i].layers)
+      if (left.erase(layer) > 0) effects.insert(i);
+  return left.empty() ? effects : std::set<std::size_t>();
+}
+
+std::set<std::size_t> EffectsOnChain(const RunFacts& facts, const GapPart& chain) {
+  const std::set<std::size_t> effects = EffectsOn(facts, chain.rows);
+  const bool is_switched =
+      std::ranges::any_of(effects, [&facts](std::size_t effect) { return facts.effects[effect].is_fusion; });
+  return is_switched ? effects : std::set<std::size_t>();
+}
+
+void SetObserved(const RunFacts& facts, const std::set<std::size_t>& effects, Finding& finding) {
+  finding.known = Known::kObserved;
+  finding.gain = Latency(0);
+  double squares = 0;  // the design is orthogonal
+  for (const std::size_t effect : effects) {
+    finding.gain += facts.effects[effect].effect.value;
+    squares += std::pow(facts.effects[effect].effect.half_width.count(), 2);
+  }
+  const Latency half(std::sqrt(squares));
+  finding.gain_interval = Interval{finding.gain - half, finding.gain + half};
+}
+
+std::string ObservedText(const Finding& finding) {
+  if (finding.known != Known::kObserved) return "";
+  return ", which `infimum explain` switched in whole inferences, against kernels nearest to the run's: the gain is "
+         "what that won";
 }
 
 FindingCase CaseOf(const RunFacts& facts, std::size_t index) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,16 @@ bool IsQuantizedInFloat(const RunFacts& facts, std::size_t row);
 std::vector<std::size_t> RowsWithoutTensorCores(const RunFacts& facts);
 // Whether a kernel of NVIDIA's libraries multiplies on Tensor Cores, by its name; nullopt: the name does not show it.
 std::optional<bool> UsesTensorCores(std::string_view kernel);
+
+// The effects that were observed of all layers of these rows which take time, indices into RunFacts::effects; none
+// where one of the layers was not switched.
+std::set<std::size_t> EffectsOn(const RunFacts& facts, const std::vector<std::size_t>& rows);
+// The same of a chain's rows; none where its fusion was not switched.
+std::set<std::size_t> EffectsOnChain(const RunFacts& facts, const GapPart& chain);
+// Their sum and its interval become the finding's gain.
+void SetObserved(const RunFacts& facts, const std::set<std::size_t>& effects, Finding& finding);
+// What its evidence says of that; empty where the gain was not observed.
+std::string ObservedText(const Finding& finding);
 
 FindingCase CaseOf(const RunFacts& facts, std::size_t row);
 // The `count` largest by how much the measured time is above the best.

@@ -48,8 +48,10 @@ double ConstantBytesOf(const Workload& workload) {
   return bytes;
 }
 
-double Residency::ShareNear(const Workload& workload) const {
-  return HasConstants(workload) ? device_.ShareNear(ConstantBytesOf(workload), working_set_) : 1;
+NearConstants Residency::Of(const Workload& workload) const {
+  if (!HasConstants(workload)) return {};
+  const double bytes = ConstantBytesOf(workload);
+  return {bytes, device_.ShareNear(bytes, working_set_)};
 }
 
 }  // namespace infimum

@@ -1,9 +1,9 @@
 // How near an inference of a whole model leaves a layer's constants until their turn comes again: what a row measured
 // with the same weights again and again says too little of, and one with weights from memory too much.
 //
-//   ResNet-50: an inference goes through 102 MB of weights and 6 MB of the rest. tau, the measured curve of the memory
-//   (analyzer/types/touch_curve.h), says 94 ps for each byte of 108 MB, 28 ps for a byte of 1 MB, 100 ps for one more
-//   byte than the caches keep. So of a layer with 1 MB of weights (100 - 94) / (100 - 28) = 0.08 count as near.
+//   ResNet-50: an inference goes through 102 MB of weights and 10 MB of the rest. By tau, the measured curve of the
+//   memory (analyzer/types/touch_curve.h), caches keep 0.29 of so much at best, in one order 0.034 (DeviceModel): so
+//   much of a layer's weights counts as near.
 //
 // Predicted from the model and the device alone; no run of the model enters.
 #pragma once
@@ -19,21 +19,25 @@ namespace infimum {
 // (compulsory_traffic.h), and as much memory as its intermediates need at once.
 double WorkingSetOf(const ModelGraph& graph);
 
+// Of a workload.
+struct NearConstants {
+  double bytes = 0;  // of operands that are known before the first inference
+  double share = 1;  // of them as near as if the workload ran alone; 1 without constants
+};
+
+double ConstantBytesOf(const Workload& workload);
+
 class Residency {
  public:
   Residency(const ModelGraph& graph, DeviceModel device)
       : device_(std::move(device)), working_set_(WorkingSetOf(graph)) {}
 
   double working_set() const { return working_set_; }
-  // From 0, all of them from memory, to 1; 1 of a workload without constants.
-  double ShareNear(const Workload& workload) const;
+  NearConstants Of(const Workload& workload) const;
 
  private:
   DeviceModel device_;  // as its peaks have it, whatever rows show later
   double working_set_;
 };
-
-// Bytes of the operands that are known before the first inference.
-double ConstantBytesOf(const Workload& workload);
 
 }  // namespace infimum

@@ -32,9 +32,9 @@ struct ChosenTime {
 struct BestTime {
   const Measurement* row = nullptr;
   WeightsFrom weights = WeightsFrom::kAsMeasured;  // of that row
-  Latency best{0};        // the cross-fitted time of the best, the estimate's center
-  TimeEstimate estimate;  // of the true time of the best candidate
-  Interval interval;      // of that estimate
+  Latency best{0};                                 // the cross-fitted time of the best, the estimate's center
+  TimeEstimate estimate;                           // of the true time of the best candidate
+  Interval interval;                               // of that estimate
   // That cannot be distinguished from the best one, which comes first.
   std::vector<const Measurement*> near_best;
   // Cores x time, the least over all counts of cores that the workload was measured on.

@@ -152,9 +152,13 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
   thread_counts.push_back(selection.threads);
 
   const bool in_context = !selection.cache && residency != nullptr;
-  const auto share_near = [&](const WorkloadKey& key) {
+  std::vector<std::optional<NearConstants>> known(rows_.size());
+  const auto near = [&](const WorkloadKey& key) {
     const auto found = rows_.find(key);
-    return found == rows_.end() ? 1.0 : residency->ShareNear(*found->second.workload);
+    if (found == rows_.end()) return NearConstants();
+    std::optional<NearConstants>& own = known[found->second.number];
+    if (!own) own = residency->Of(*found->second.workload);
+    return *own;
   };
   for (std::int64_t threads : thread_counts) {
     Selection asked = selection;
@@ -163,7 +167,7 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     // An environment names its threads; a bound that is tied to one has no rows of another.
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
-    found_.push_back(in_context ? TimedRows(std::move(found), share_near) : TimedRows(std::move(found)));
+    found_.push_back(in_context ? TimedRows(std::move(found), near) : TimedRows(std::move(found)));
     Sort(found_.back(), threads, selection);
   }
   FindNoise();

@@ -69,10 +69,14 @@ TimedRows::TimedRows(std::vector<Measurement> rows) : rows_(std::move(rows)) {
 
 namespace {
 
+// Workloads whose constants are as many within so much: a convolution, and the same with a bias and what follows it.
+constexpr double kSameConstants = 1.02;
+
 bool IsCold(const Measurement& row) { return row.cache == CacheState::kColdWeights; }
 
 std::vector<Measurement> TakeCold(std::vector<Measurement>& rows) {
-  const auto cold = std::stable_partition(rows.begin(), rows.end(), [](const Measurement& row) { return !IsCold(row); });
+  const auto cold =
+      std::stable_partition(rows.begin(), rows.end(), [](const Measurement& row) { return !IsCold(row); });
   std::vector<Measurement> taken(std::make_move_iterator(cold), std::make_move_iterator(rows.end()));
   rows.erase(cold, rows.end());
   std::erase_if(taken,
@@ -95,22 +99,23 @@ void Shift(Repetition& repetition, Latency by) {
 
 }  // namespace
 
-TimedRows::TimedRows(std::vector<Measurement> rows, const std::function<double(const WorkloadKey&)>& share_near) {
+TimedRows::TimedRows(std::vector<Measurement> rows, const std::function<NearConstants(const WorkloadKey&)>& near) {
   const std::vector<Measurement> cold = TakeCold(rows);
   *this = TimedRows(std::move(rows));
-  PutInContext(cold, share_near);
+  PutInContext(cold, near);
 }
 
 void TimedRows::PutInContext(std::span<const Measurement> cold,
-                             const std::function<double(const WorkloadKey&)>& share_near) {
+                             const std::function<NearConstants(const WorkloadKey&)>& near) {
   using Place = decltype(PlaceOf(std::declval<const Measurement&>()));
   std::map<Place, const Measurement*> from_memory;
   for (const Measurement& row : cold) from_memory.emplace(PlaceOf(row), &row);
-  std::map<std::string_view, Latency> least_loss;
   const auto cold_of = [&](const TimedRow& timed) -> const Measurement* {
     const auto found = from_memory.find(PlaceOf(*timed.row));
     return found == from_memory.end() ? nullptr : found->second;
   };
+  // By workload, and of those for each byte of constants.
+  std::map<std::string_view, Latency> least_loss;
   for (const TimedRow& timed : timed_) {
     const Measurement* row = cold_of(timed);
     if (row == nullptr) continue;
@@ -118,25 +123,37 @@ void TimedRows::PutInContext(std::span<const Measurement> cold,
     const auto [least, is_new] = least_loss.emplace(row->workload.text, loss);
     if (!is_new) least->second = std::min(least->second, loss);
   }
+  std::map<double, Latency> loss_of_byte;
+  for (const auto& [text, loss] : least_loss) {
+    const double bytes = near(WorkloadKey{std::string(text)}).bytes;
+    if (!(bytes > 0)) continue;
+    const auto [least, is_new] = loss_of_byte.emplace(bytes, loss / bytes);
+    if (!is_new) least->second = std::min(least->second, loss / bytes);
+  }
+  const auto borrowed = [&](const Measurement& row, double bytes) -> std::optional<Latency> {
+    if (const auto own = least_loss.find(row.workload.text); own != least_loss.end()) return own->second;
+    std::optional<Latency> least;
+    for (auto like = loss_of_byte.lower_bound(bytes / kSameConstants);
+         like != loss_of_byte.end() && like->first <= bytes * kSameConstants; ++like)
+      least = std::min(least.value_or(Latency::max()), like->second * bytes);
+    return least;
+  };
   for (TimedRow& timed : timed_) {
     Measurement& row = rows_[static_cast<std::size_t>(timed.row - rows_.data())];
-    const double far = 1 - share_near(row.workload);
+    const NearConstants constants = near(row.workload);
+    const double far = 1 - constants.share;
     if (!(far > 0)) continue;
     const Measurement* const same = cold_of(timed);
-    const auto least = least_loss.find(row.workload.text);
-    timed.weights = same != nullptr           ? WeightsFrom::kBoth
-                    : least == least_loss.end() ? WeightsFrom::kCaches
-                                                : WeightsFrom::kBorrowed;
-    if (timed.weights == WeightsFrom::kCaches) continue;
     // Repetitions beyond those from memory lose what these lose in the middle.
-    const Latency typical = same != nullptr ? PointValue(same->repetitions) - timed.time : least->second;
+    const std::optional<Latency> typical =
+        same != nullptr ? PointValue(same->repetitions) - timed.time : borrowed(row, constants.bytes);
+    timed.weights = same != nullptr ? WeightsFrom::kBoth : typical ? WeightsFrom::kBorrowed : WeightsFrom::kCaches;
+    if (!typical) continue;
     for (std::size_t i = 0; i < row.repetitions.size(); ++i) {
       Repetition& repetition = row.repetitions[i];
       const bool is_paired = same != nullptr && i < same->repetitions.size();
-      const Latency loss = is_paired ? same->repetitions[i].median - repetition.median : typical;
-      Shift(repetition, far * loss);
-      const std::size_t place = static_cast<std::size_t>(timed.logs.data() - logs_.data()) + i;
-      logs_[place] = LogOf(repetition);
+      Shift(repetition, far * (is_paired ? same->repetitions[i].median - repetition.median : *typical));
+      logs_[static_cast<std::size_t>(timed.logs.data() - logs_.data()) + i] = LogOf(repetition);
     }
     timed.time = PointValue(row.repetitions);
   }

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/floor/residency.h"
 #include "infimum/measurement/candidate.h"
 #include "infimum/measurement/measurement.h"
 
@@ -61,8 +62,8 @@ class LayoutTexts {
 enum class WeightsFrom : std::uint8_t {
   kAsMeasured,  // the row's own cache state; or it has none; or all of them stay near
   kBoth,        // in context, by a row with weights from memory
-  kBorrowed,    // in context: that of another candidate of the workload
-  kCaches,      // in context, but no row of the workload has them from memory: warm
+  kBorrowed,    // in context, by another candidate's or a workload's with as many constants
+  kCaches,      // in context, but no such row is known: warm
 };
 
 struct TimedRow {
@@ -81,10 +82,11 @@ class TimedRows {
  public:
   // Of all the rows, which it keeps, those that were measured.
   explicit TimedRows(std::vector<Measurement> rows);
-  // In context: each warm row's repetitions become share_near x warm + (1 - share_near) x what the same candidate takes
-  // with weights from memory, as `rows` say, which then are gone. The best seen stays the warm row's. A candidate
-  // without such a row is taken to lose as much as the one of its workload that loses least.
-  TimedRows(std::vector<Measurement> rows, const std::function<double(const WorkloadKey&)>& share_near);
+  // In context: each warm row's repetitions become s x warm + (1 - s) x what the same candidate takes with weights from
+  // memory, as `rows` say, which then are gone. The best seen stays the warm row's. A candidate without such a row is
+  // taken to lose as much as the one of its workload that loses least; of a workload without one, as the workloads with
+  // as many bytes of constants (within 2 %), for each byte.
+  TimedRows(std::vector<Measurement> rows, const std::function<NearConstants(const WorkloadKey&)>& near);
   TimedRows(TimedRows&&) = default;
   TimedRows& operator=(TimedRows&&) = default;
 
@@ -93,7 +95,7 @@ class TimedRows {
   std::span<const Measurement> rows() const { return rows_; }
 
  private:
-  void PutInContext(std::span<const Measurement> cold, const std::function<double(const WorkloadKey&)>& share_near);
+  void PutInContext(std::span<const Measurement> cold, const std::function<NearConstants(const WorkloadKey&)>& near);
 
   std::vector<Measurement> rows_;
   std::vector<double> logs_;

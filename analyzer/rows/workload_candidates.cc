@@ -51,10 +51,12 @@ WorkloadCandidates CandidatesOfWorkload(const WorkloadKey& key, const WorkloadRo
 
 Result<CandidatesOfModel> CandidatesOf(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
   const RegionSet regions(graph);
-  INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, DeviceModel::Make(source, selection));
-  const Residency residency(graph, device);
+  // Of a device whose rates nobody knows, rows are shown as they were measured.
+  Result<DeviceModel> device = DeviceModel::Make(source, selection);
+  std::optional<Residency> residency;
+  if (device) residency.emplace(graph, *std::move(device));
   INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows,
-                           MeasuredRows::Fetch(graph, regions, source, selection, &residency));
+                           MeasuredRows::Fetch(graph, regions, source, selection, residency ? &*residency : nullptr));
   CandidatesOfModel found;
   std::unordered_map<const WorkloadRows*, std::vector<const Measurement*>> by_workload;
   for (const Measurement& row : rows.asked()) {

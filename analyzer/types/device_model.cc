@@ -262,7 +262,17 @@ double DeviceModel::ShareNear(double part, double all) const {
   const TouchCurve& read = curves_->read;
   const double near = read.SecondsFor(part) / part, here = read.SecondsFor(all) / all, far = read.SecondsForFarByte();
   // Where memory is as near as anything, its rows say what the others say.
-  return far > near ? std::clamp((far - here) / (far - near), 0.0, 1.0) : 1;
+  if (!(far > near)) return 1;
+  const double most = std::clamp((far - here) / (far - near), 0.0, 1.0);
+  if (!(most > 0) || !(most < 1)) return most;
+  // Ascends to the smaller root; the other is 1.
+  double kept = 0;
+  for (int i = 0; i < 100; ++i) {
+    const double next = std::exp((kept - 1) / most);
+    if (next - kept < 1e-9) break;
+    kept = next;
+  }
+  return kept;
 }
 
 bool DeviceModel::HasArithmetic(DataType type) const { return arithmetic_[static_cast<std::size_t>(type)] > 0; }

@@ -58,9 +58,13 @@ class DeviceModel {
   // Least time to read and write so many distinct bytes, inference after inference.
   MemoryFloor Memory(double read, double written) const;
 
-  // Of `part` bytes that are read once while `all` bytes, themselves among them, are gone through again and again: the
-  // share that counts as near, as near as they were alone. By the time that reading takes for each byte, between that
-  // of `part` bytes alone and that of bytes from memory; without a curve 1 where caches hold all, else 0.
+  // Of `part` bytes that are read once while `all` bytes, themselves among them, are gone through again and again in
+  // one order: the share that counts as near, as near as they were alone. How much the caches can keep is what the
+  // curve says of the best order: m, by the time that reading takes for each byte, between that of `part` bytes alone
+  // and that of bytes from memory. In one order caches keep less: a line that is replaced by one at random is still
+  // there after a round with the probability s = exp(-(1 - s) / m), since (1 - s) of the others are fetched meanwhile
+  // into a cache of m of them all. (The least recently used one is the worst choice, s = 0; real caches lie between.)
+  // Without a curve 1 where caches hold all, else 0.
   double ShareNear(double part, double all) const;
 
   // The best rate of arithmetic in a type. Where the type has none, the best of those that are no wider: units are at

@@ -76,9 +76,7 @@ void TouchCurve::Observe(TouchTime seen) {
   seen_ = LowerHull(std::move(points));
 }
 
-double TouchCurve::SecondsForFarByte() const {
-  return seen_.size() < 2 ? 0 : SlopeBefore(seen_.size() - 1, seen_);
-}
+double TouchCurve::SecondsForFarByte() const { return seen_.size() < 2 ? 0 : SlopeBefore(seen_.size() - 1, seen_); }
 
 double TouchCurve::SecondsFor(double bytes) const {
   if (measured_.size() < 2 || !(bytes > 0)) return 0;

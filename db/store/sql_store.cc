@@ -64,7 +64,7 @@ Result<std::vector<RunProfile>> RunsOf(Connection& connection, const std::string
 
 auto IdentityOf(const Measurement& row) {
   return std::tie(row.workload, row.candidate.library, row.candidate.algorithm, row.candidate.input_layout,
-                  row.candidate.output_layout, row.contract, row.environment);
+                  row.candidate.output_layout, row.contract, row.cache, row.environment);
 }
 
 }  // namespace

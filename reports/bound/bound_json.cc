@@ -15,7 +15,7 @@ static void to_json(Json& json, const LibraryChoice& choice) {
 }
 
 static void to_json(Json& json, const Selection& selection) {
-  json = {{"device", selection.device}, {"environment", selection.environment}, {"threads", selection.threads},
+  json = {{"device", selection.device},     {"environment", selection.environment}, {"threads", selection.threads},
           {"cache", Name(selection.cache)}, {"statistic", kPointStatistic},         {"contract", selection.contract}};
 }
 
@@ -120,8 +120,7 @@ Json ShownLossJson(const ModelGraph& graph, const std::optional<ShownLoss>& loss
   if (!loss) return nullptr;
   Json most = Json::array();
   for (const ShownLoss::Part& part : loss->most)
-    most.push_back(
-        {{"layers", LayerNames(graph, part.layers)}, {"shown_us", part.shown}, {"known_us", part.known}});
+    most.push_back({{"layers", LayerNames(graph, part.layers)}, {"shown_us", part.shown}, {"known_us", part.known}});
   return {{"weights_us", loss->weights},
           {"reorders_us", loss->reorders},
           {"others_us", loss->others},

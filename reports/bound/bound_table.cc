@@ -170,8 +170,9 @@ std::vector<TableRow> BracketRows(const Bracket& bracket) {
   for (const Floor& floor : bracket.floors)
     if (floor.latency > Latency(0)) rows.push_back(FloorRow(floor));
   for (const Bound& bound : bracket.bounds)
-    if (!IsRepeated(bound, bracket)) rows.push_back(BracketRow("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
-                              Join(bound.assumptions, ", ")));
+    if (!IsRepeated(bound, bracket))
+      rows.push_back(BracketRow("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
+                                Join(bound.assumptions, ", ")));
   return rows;
 }
 

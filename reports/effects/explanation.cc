@@ -83,6 +83,10 @@ std::string_view Name(FactorKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::string ProgramLike(std::string_view framework, std::string_view version) {
+  return fmt::format("fused and timed like {} {}", framework, version);
+}
+
 std::string ExplanationText(const Explanation& explanation, std::size_t width) {
   const Effects& effects = explanation.effects;
   std::string text = fmt::format("{} on {}\n\n", Printable(explanation.model), Printable(explanation.device));

@@ -39,6 +39,11 @@ struct Explanation {
   std::vector<std::string> notes;  // what was checked, and what the numbers do not say
 };
 
+// Of the run as which a store keeps an explanation: its setting `explanation` is the JSON, `level1` the program's name.
+inline constexpr std::string_view kExplainFramework = "infimum-explain";
+// "fused and timed like onnxruntime 1.31.1", of which level 1 is one
+std::string ProgramLike(std::string_view framework, std::string_view version);
+
 // For a terminal: both ends, each factor by the size of its effect, the sum test and what it rests on. `width` 0: as
 // wide as needed.
 std::string ExplanationText(const Explanation& explanation, std::size_t width);

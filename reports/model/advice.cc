@@ -69,10 +69,11 @@ void AdviseOnContext(ReportModel& report) {
   const std::optional<ModelContext>& context = report.bracket.context;
   if (!context || context->near_share() >= kMostlyNear || context->cold_share() >= kMostlyMeasured) return;
   report.advice.push_back(
-      {fmt::format("An inference leaves {} of the model’s weights ({}) near, and of {} of them it was measured what they "
-                   "cost from memory: the other layers count with all caches warm, and the true bound is higher",
-                   PercentText(context->near_share()),
-                   BytesText(Bytes{static_cast<std::int64_t>(context->constants)}), PercentText(context->cold_share())),
+      {fmt::format(
+           "An inference leaves {} of the model’s weights ({}) near, and of {} of them it was measured what they "
+           "cost from memory: the other layers count with all caches warm, and the true bound is higher",
+           PercentText(context->near_share()), BytesText(Bytes{static_cast<std::int64_t>(context->constants)}),
+           PercentText(context->cold_share())),
        report.bench_options ? OnAllThreads("analyze", report) : std::string()});
 }
 

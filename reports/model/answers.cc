@@ -270,9 +270,9 @@ Answer TensorCores(const ReportModel& report) {
     answer.section = "findings";
     // Half precision may stay unused for want of units: then nothing could use them.
     parts.push_back(fmt::format(
-        "{}, {}: {}",
+        "{} ({}): {}",
         kind == findings::kHalfPrecisionNotUsed ? "The engine computes in f32" : "Not used where they could be",
-        GainText(*unused), unused->evidence));
+        KnownGainText(*unused), unused->evidence));
   }
   if (const std::vector<std::string> gains = ContractGains(report); !gains.empty())
     parts.push_back("Against the bound of other arithmetic: " + Join(gains, ", "));

@@ -37,12 +37,13 @@ constexpr auto kTags = std::to_array<Explained>({
      "Winograd, FFT or Strassen, no f32 out of several bf16 products."},
     {"free-layouts", "Each layer may use its best layout; changing layouts between layers costs nothing."},
     {"in-context",
-     "Each layer’s weights are as near as an inference of the whole model leaves them: by the share of them that the "
-     "caches keep, as the memory’s measured curve predicts it, between its time with all caches warm and its time with "
+     "Each layer’s weights are as near as an inference of the whole model leaves them: by the share of them that "
+     "caches keep until their turn comes again, predicted from the memory’s measured curve, between its time with all "
+     "caches warm and its time with "
      "weights from memory."},
     {"borrowed-cold-weights",
      "The best candidate of some layers was not measured with weights from memory: it is taken to lose as much by them "
-     "as the candidate of the layer that loses least."},
+     "as the candidate of the layer, or a layer with as many weights, that loses least."},
     {"some-weights-warm",
      "Some layers have no row with weights from memory and count with all caches warm: the true bound is higher."},
     {"warm-caches", "Inputs and weights of a layer may already be in the caches."},

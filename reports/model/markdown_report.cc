@@ -27,11 +27,11 @@ void AddBracket(const ReportModel& report, std::string& out) {
 void AddGap(const ReportModel& report, std::string& out) {
   if (report.waterfall) out += SectionMarkdown(StepsSection(*report.waterfall, {}));
   if (report.findings.empty()) return;
-  out += "\n## What to change first\n\n";
+  out += fmt::format("\n## What to change first\n\n{}.\n\n", MarkdownProse(std::string(KnownLegend())));
   std::size_t number = 0;
   for (const Finding& finding : report.findings) {
     out += fmt::format("{}. **{}**{}: {}. To do: {}.\n", ++number, MarkdownProse(finding.kind),
-                       finding.gain.count() > 0 ? ", " + GainText(finding) : std::string(),
+                       finding.gain.count() > 0 ? " (" + KnownGainText(finding) + ")" : std::string(),
                        MarkdownProse(finding.evidence), MarkdownProse(finding.action));
     for (const FindingCommand& command : finding.commands)
       out += fmt::format("   - {}: {}\n", MarkdownProse(command.what), MarkdownCode(command.command));

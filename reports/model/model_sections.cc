@@ -151,7 +151,8 @@ Section BoundsSection(const ReportModel& report) {
     add("demonstrated", *bracket.demonstrated, std::nullopt,
         "shown: really run" + (bracket.composition ? "; " + CompositionText(*bracket.composition) : std::string()));
   if (bracket.demonstrated && bracket.shown_loss && main != nullptr && *bracket.demonstrated > main->latency)
-    add("above the bound", *bracket.demonstrated - main->latency, std::nullopt, ShownLossText(report.graph, *bracket.shown_loss));
+    add("above the bound", *bracket.demonstrated - main->latency, std::nullopt,
+        ShownLossText(report.graph, *bracket.shown_loss));
   if (report.run)
     add(report.run->profile.framework + " " + report.run->profile.framework_version, report.run->latency,
         report.run->interval, "measured");

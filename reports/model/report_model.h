@@ -125,7 +125,7 @@ struct ReportModel {
 
   std::optional<ReportRun> run;
   std::optional<Waterfall> waterfall;  // of the run
-  std::vector<Finding> findings;       // about the run, the largest gain first
+  std::vector<Finding> findings;       // about the run, ranked
   std::vector<EmittedSource> sources;  // of the findings' cases, the largest gain first
   std::vector<Roof> arithmetic_roofs;
   std::vector<Roof> bandwidth_roofs;

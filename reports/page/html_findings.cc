@@ -71,7 +71,7 @@ void AddEvidence(const ReportModel& report, const Finding& finding, std::set<std
 void AddFinding(const ReportModel& report, const Finding& finding, std::set<std::string>& sources, HtmlWriter& html) {
   std::string gain = " · about the bound";
   if (finding.gain.count() > 0) {
-    gain = " · " + GainText(finding);
+    gain = " · " + KnownGainText(finding);
     if (const Latency basis = FindingsBasis(report); basis.count() > 0)
       gain += " (" + PercentText(finding.gain / basis) + ")";
     if (finding.overlaps) gain += ", gains of others among it";
@@ -172,6 +172,7 @@ std::string FindingsHtml(const ReportModel& report) {
     if (!is_little) AddLookedFor(report, html);
     return html.Take();
   }
+  html.Element("p", {{"class", "quiet"}, {"id", "known-legend"}}, std::string(KnownLegend()) + ".");
   html.Open("ol", {{"class", "findings"}, {"id", "findings-list"}});
   std::set<std::string> sources;
   for (const Finding& finding : report.findings) AddFinding(report, finding, sources, html);

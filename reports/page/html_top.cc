@@ -102,7 +102,7 @@ std::string FirstChangeHtml(const ReportModel& report) {
   const Finding& first = report.findings.front();
   HtmlWriter html;
   html.Open("p", {{"class", "first-change"}}).Element("strong", "Change first: " + TitleOf(first)).Text(": ");
-  html.Text(first.action + ". ").Element("strong", "It wins " + GainText(first));
+  html.Text(first.action + ". ").Element("strong", fmt::format("It wins {} ({})", GainText(first), Name(first.known)));
   if (const Latency basis = FindingsBasis(report); basis.count() > 0)
     html.Text(fmt::format(
         ", {} of the time {}", PercentText(first.gain / basis),

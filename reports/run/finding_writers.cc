@@ -38,7 +38,20 @@ std::string TitleOf(const Finding& finding) {
 }
 
 std::string GainText(const Finding& finding) {
-  return finding.is_part ? FormatLatency(finding.gain) + " and more" : "up to " + FormatLatency(finding.gain);
+  if (finding.known == Known::kObserved) return WithInterval(finding.gain, finding.gain_interval);
+  const std::string gain = FormatLatency(finding.gain);
+  if (finding.is_part) return gain + " and more";
+  return finding.known == Known::kBounded ? "up to " + gain : gain;
+}
+
+std::string KnownGainText(const Finding& finding) {
+  return fmt::format("{}: {}", Name(finding.known), GainText(finding));
+}
+
+std::string_view KnownLegend() {
+  return "observed: the change was made and timed in whole inferences (infimum explain), with its 95 % interval; "
+         "bounded: at most what measured times leave (gaps, copies, layers that need not run); guessed: inferred from "
+         "another program's times, never tried in this framework";
 }
 
 Section CasesSection(const Finding& finding, std::size_t most) {
@@ -60,16 +73,18 @@ std::string FindingsText(const std::vector<Finding>& findings, const FindingStyl
       break;
     }
     ++number;
-    const std::string gain = finding.gain.count() > 0
-                                 ? GainText(finding) + (finding.overlaps ? ", gains of other findings among it" : "")
-                                 : "about the bound, not the run";
-    text += fmt::format("\n{}. {}: {}\n", number, finding.kind, gain);
+    const std::string gain =
+        finding.gain.count() > 0
+            ? ", " + KnownGainText(finding) + (finding.overlaps ? ", gains of other findings among it" : "")
+            : ": about the bound, not the run";
+    text += fmt::format("\n{}. {}{}\n", number, finding.kind, gain);
     text += IndentedText("   why: ", finding.evidence, kIndent + 5, style.width);
     if (finding.cases.empty() && !finding.layers.empty())
       text += IndentedText("   where: ", Join(finding.layers, ", "), kIndent + 7, style.width);
     text += IndentedText("   do: ", finding.action, kIndent + 4, style.width);
     text += CasesText(finding, style);
   }
+  if (number > 0) text += '\n' + IndentedText("", std::string(KnownLegend()), 2, style.width);
   return text;
 }
 
@@ -92,7 +107,9 @@ static void to_json(Json& json, const FindingCommand& command) {
 
 void to_json(Json& json, const Finding& finding) {
   json = {{"kind", finding.kind},
+          {"known", finding.known},
           {"gain_us", finding.gain},
+          {"gain_interval_us", finding.gain_interval},
           {"gain_overlaps", finding.overlaps},
           {"gain_is_part", finding.is_part},
           {"held_against", TextOrNull(finding.held_against)},

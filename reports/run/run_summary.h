@@ -23,7 +23,7 @@ struct RunAccount {
   std::string noisy = {};    // why its end-to-end time is none
   double skipped_share = 0;  // of its layers' time: of events that could not be read, about
   Waterfall waterfall;
-  std::vector<Finding> findings;  // the largest gain first
+  std::vector<Finding> findings;  // ranked
   std::vector<Inversion> inversions;
   std::optional<PathView> path;  // of a trace with a host and a device
   std::vector<std::string> remarks;

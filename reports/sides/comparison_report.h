@@ -43,7 +43,7 @@ struct ReportSide {
   std::string environment;           // "cudnn 7.6.4, cublas 10.1"; of a run its conditions
   std::string contract;
   std::string framework;          // of a run
-  std::vector<Finding> findings;  // of a run, the largest gain first
+  std::vector<Finding> findings;  // of a run, ranked
 };
 
 // What a side does not know of a model.

@@ -339,10 +339,12 @@ Section NoGains(const ComparisonReport& report, std::size_t most) {
 
 Section Findings(const ComparisonReport& report) {
   Section section{.id = "findings", .title = "What the runs show"};
-  section.columns = {NameColumn("run"), "finding", NumberColumn("gain"), "evidence", "to do"};
+  section.note = KnownLegend();
+  section.columns = {NameColumn("run"), "finding", "known", NumberColumn("gain"), "evidence", "to do"};
   for (const ReportSide& side : report.sides)
     for (const Finding& finding : side.findings)
-      section.rows.push_back({side.label, finding.kind, LatencyCell(finding.gain), finding.evidence, finding.action});
+      section.rows.push_back({side.label, finding.kind, std::string(Name(finding.known)), LatencyCell(finding.gain),
+                              finding.evidence, finding.action});
   return section;
 }
 

@@ -178,7 +178,8 @@ std::string WhyPrecisions(const ComparisonReport& report) {
     const auto cause = std::ranges::find_if(
         findings, [](const Finding& finding) { return IsOfPrecision(finding.kind) && finding.gain.count() > 0; });
     if (cause != findings.end())
-      text += fmt::format("; {}, {}", FirstClause(cause->evidence), GainText(*cause) + " to win by changing that");
+      text += fmt::format("; {}, {} to win by changing that ({})", FirstClause(cause->evidence), GainText(*cause),
+                          Name(cause->known));
     text += '.';
   }
   return text;

@@ -121,14 +121,15 @@ std::string CacheText(const std::optional<CacheState>& cache) {
 }
 
 std::string ShownLossText(const ModelGraph& graph, const ShownLoss& loss) {
-  std::string text = fmt::format("layers with weights {}, changes of layout {}, other layers {}",
-                                 SignedLatencyText(loss.weights), SignedLatencyText(loss.reorders),
-                                 SignedLatencyText(loss.others));
+  std::string text =
+      fmt::format("layers with weights {}, changes of layout {}, other layers {}", SignedLatencyText(loss.weights),
+                  SignedLatencyText(loss.reorders), SignedLatencyText(loss.others));
   std::vector<std::string> most;
   for (const ShownLoss::Part& part : loss.most)
-    most.push_back(fmt::format("{} {} for {}",
-                               part.layers.empty() ? "a change of layout" : Printable(Join(LayerNames(graph, part.layers), " + ")),
-                               FormatLatency(part.shown), FormatLatency(part.known)));
+    most.push_back(
+        fmt::format("{} {} for {}",
+                    part.layers.empty() ? "a change of layout" : Printable(Join(LayerNames(graph, part.layers), " + ")),
+                    FormatLatency(part.shown), FormatLatency(part.known)));
   return most.empty() ? text : text + "; most: " + Join(most, ", ");
 }
 

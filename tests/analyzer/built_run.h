@@ -110,8 +110,12 @@ class BuiltRun : public ::testing::Test {
 
   std::vector<Finding> Findings(double more = 0) {
     const Waterfall waterfall = Account(more);
-    std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
-    EXPECT_TRUE(std::ranges::is_sorted(findings, std::ranges::greater(), &Finding::gain));
+    RunFacts facts{graph, bracket, run, waterfall};
+    facts.effects = effects;
+    std::vector<Finding> findings = FindingsOf(facts);
+    EXPECT_TRUE(std::ranges::is_sorted(findings, [](const Finding& a, const Finding& b) {
+      return std::pair(a.known, -a.gain) < std::pair(b.known, -b.gain);
+    }));
     return findings;
   }
   std::optional<Finding> FindingOf(std::string_view kind, double more = 0) { return Find(Findings(more), kind); }
@@ -124,6 +128,7 @@ class BuiltRun : public ::testing::Test {
   RunProfile run;
   Bracket bracket;
   std::optional<Latency> demonstrated;
+  std::vector<ObservedEffect> effects;
 };
 
 }  // namespace infimum::testing

@@ -131,7 +131,7 @@ Outcome MinimalFiltering(const std::vector<float>& image, std::size_t side, cons
   const float g[4][3] = {{1, 0, 0}, {0.5F, 0.5F, 0.5F}, {0.5F, -0.5F, 0.5F}, {0, 0, 1}};
   const float b[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
   const float a[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
-  const auto both = []<std::size_t rows, std::size_t inner>(const float (&m)[rows][inner],
+  const auto both = []<std::size_t rows, std::size_t inner>(const float(&m)[rows][inner],
                                                             const std::vector<float>& in) {
     std::vector<float> out(rows * rows);
     for (std::size_t i = 0; i < rows; ++i)

@@ -113,6 +113,63 @@ TEST_F(RunFindings, AnUnfusedChainNamesTheRegionAndItsTime) {
   EXPECT_EQ(finding->cases[0].candidate, "test/fused");
 }
 
+// What rules infer from other programs is guessed, what measured times leave is bounded, and a larger guess stands
+// behind it.
+TEST_F(RunFindings, AreRankedByHowTheirGainIsKnown) {
+  run.profiled = {Latency(500)};
+  run.layers[5].samples = {Latency(30 + 45)};
+  run.layers.push_back(Ran("Reorder_1", "ReorderInput", {"add_out"}, {"reordered"}, 12));
+  run.layers.push_back(Ran("Reorder_2", "ReorderOutput", {"reordered"}, {"back"}, 10));
+  std::vector<std::string> told;
+  for (const Finding& finding : Findings(40)) told.push_back(std::string(Name(finding.known)) + " " + finding.kind);
+  EXPECT_THAT(told, ElementsAre("bounded framework-overhead", "bounded layout-changes", "guessed serial-branches",
+                                "guessed slower-algorithm"));
+}
+
+TEST_F(RunFindings, WhatWasSwitchedInWholeInferencesIsObserved) {
+  run.layers[1].samples = {Latency(100 + 60)};
+  run.layers[5].samples = {Latency(30 + 45)};
+  effects = {{{LayerId(6)}, false, {.value = Latency(38), .half_width = Latency(4)}}};
+  const std::vector<Finding> findings = Findings();
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_EQ(findings[0].kind, "slower-algorithm");
+  EXPECT_EQ(findings[0].known, Known::kObserved);
+  EXPECT_EQ(findings[0].gain, Latency(38));
+  EXPECT_EQ(findings[0].gain_interval->low, Latency(34));
+  EXPECT_EQ(findings[0].gain_interval->high, Latency(42));
+  EXPECT_THAT(findings[0].layers, ElementsAre("fc2"));
+  EXPECT_THAT(findings[0].evidence, HasSubstr("`infimum explain` switched in whole inferences"));
+  // What was not switched stays what it was.
+  EXPECT_EQ(findings[2].kind, "slower-algorithm");
+  EXPECT_EQ(findings[2].known, Known::kGuessed);
+  EXPECT_NEAR(findings[2].gain.count(), 60, 1e-9);
+  EXPECT_THAT(findings[2].layers, ElementsAre("left"));
+  EXPECT_FALSE(findings[2].gain_interval);
+
+  effects.push_back({{LayerId(2)}, false, {.value = Latency(50), .half_width = Latency(3)}});
+  const std::optional<Finding> both = FindingOf("slower-algorithm");
+  EXPECT_EQ(both->gain, Latency(88));
+  EXPECT_NEAR(both->gain_interval->high.count(), 88 + 5, 1e-9) << "two independent effects of 4 and 3";
+  effects[0].effect.value = effects[1].effect.value = Latency(0.5);
+  EXPECT_FALSE(FindingOf("slower-algorithm")) << "it was tried, and wins nothing";
+}
+
+TEST_F(RunFindings, AnObservedFusionIsTheChainsGainAndNotItsRowsToo) {
+  run.layers[0] = Ran("fc1", "MatMul", {"x"}, {"fc1_out"}, 90);
+  run.layers.insert(run.layers.begin() + 1, Ran("relu1", "Relu", {"fc1_out"}, {"relu1_out"}, 5));
+  EXPECT_EQ(FindingOf("unfused-chain")->known, Known::kGuessed);
+  EXPECT_NEAR(FindingOf("slower-algorithm")->gain.count(), 40, 1e-9);
+  effects = {{{LayerId(0), LayerId(1)}, true, {.value = Latency(30), .half_width = Latency(2)}}};
+  const std::optional<Finding> chain = FindingOf("unfused-chain");
+  ASSERT_TRUE(chain);
+  EXPECT_EQ(chain->known, Known::kObserved);
+  EXPECT_EQ(chain->gain, Latency(30));
+  EXPECT_FALSE(FindingOf("slower-algorithm"));
+  effects[0].layers = {LayerId(0)};
+  EXPECT_EQ(FindingOf("unfused-chain")->known, Known::kGuessed) << "one layer of the chain was not switched";
+  EXPECT_EQ(FindingOf("slower-algorithm")->known, Known::kGuessed) << "the effect is of more than the kernel";
+}
+
 TEST_F(RunFindings, AFusedChainIsNone) { EXPECT_FALSE(FindingOf("unfused-chain")); }
 
 TEST_F(RunFindings, TimeOutsideTheLayersIsTheFrameworksOwn) {

@@ -1,6 +1,7 @@
 """What `infimum measure` says of ONNX Runtime beside other work, against what it says on the quiet machine, alternating.
+With --replay: what `infimum replay` says of R, whose best kernels the stores of that folder know by the models' names.
 
-    python beside_other_work_benchmark.py INFIMUM MODEL[:NAME=N,...]... [--rounds 3] [--seconds 2]
+    python beside_other_work_benchmark.py INFIMUM MODEL[:NAME=N,...]... [--rounds 3] [--seconds 2] [--replay FOLDER]
 
 Loads: `other` a busy loop on every core but the one that is measured on; `half` a loop on the measured core, one second of two;
 `all` a loop on every core. Wanted: other: a time within 5 %; half: a time, in twice the budget, within 10 %; all: within 10 %, or
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -72,16 +74,36 @@ def measure(infimum: str, model: str, seconds: float, folder: Path) -> tuple[flo
     return (None if run.get("noisy") else min(medians) / 1000), time.monotonic() - start
 
 
+def replay(infimum: str, model: str, stores: Path) -> tuple[float | None, float]:
+    """R in ms, and how long the command took."""
+    start = time.monotonic()
+    file, _, dims = model.partition(":")
+    command = [infimum, "replay", file, "--db", str(stores / f"{Path(file).stem}.db"), "--budget", "1s"]
+    command += [word for dim in dims.split(",") if dim for word in ("--dim", dim)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = re.search(r"R \(demonstrated\) +([0-9.]+) (ns|µs|ms|s)\n", process.stdout)
+    if process.returncode != 0 or not found:
+        raise SystemExit(f"{' '.join(command)}\n{process.stderr}")
+    return float(found[1]) * {"ns": 1e-6, "µs": 1e-3, "ms": 1, "s": 1e3}[found[2]], time.monotonic() - start
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("infimum")
     parser.add_argument("models", nargs="+")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--replay", type=Path, metavar="FOLDER")
     arguments = parser.parse_args()
     measured = max(os.sched_getaffinity(0))  # where a quiet machine's run goes
     failed = False
     with tempfile.TemporaryDirectory() as name:
+
+        def timed(model: str) -> tuple[float | None, float]:
+            if arguments.replay:
+                return replay(arguments.infimum, model, arguments.replay)
+            return measure(arguments.infimum, model, arguments.seconds, Path(name))
+
         for model in arguments.models:
             quiet: list[float] = []
             loaded: dict[str, list[float | None]] = {kind: [] for kind in LIMITS}
@@ -89,10 +111,10 @@ def main() -> int:
             for _ in range(arguments.rounds):
                 for kind in LIMITS:
                     with load("quiet", measured):
-                        time_ms, _elapsed = measure(arguments.infimum, model, arguments.seconds, Path(name))
+                        time_ms, _elapsed = timed(model)
                         quiet += [] if time_ms is None else [time_ms]
                     with load(kind, measured):
-                        time_ms, elapsed = measure(arguments.infimum, model, arguments.seconds, Path(name))
+                        time_ms, elapsed = timed(model)
                         loaded[kind].append(time_ms)
                         took[kind] = max(took[kind], elapsed)
             if not quiet:

@@ -280,7 +280,7 @@ TEST(Answers, NarrowUnitsAreUnusedWhereQuantizedLayersRunInFloat) {
   finding.gain = Latency(16'000);
   finding.evidence = "37 rows compute in floating point";
   report.findings = {finding};
-  ExpectSays(Of(AnswersOf(report), 6), {"Not used where they could be, up to 16.0 ms: 37 rows compute"});
+  ExpectSays(Of(AnswersOf(report), 6), {"Not used where they could be (guessed: 16.0 ms): 37 rows compute"});
   report.findings.front().is_part = true;
   ExpectSays(Of(AnswersOf(report), 6), {"16.0 ms and more"});
 }

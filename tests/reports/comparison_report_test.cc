@@ -93,6 +93,15 @@ TEST(ComparisonReport, AllFormsHoldTheSameNumbers) {
   EXPECT_THAT(ComparisonCsv(report), HasSubstr("conv_1,resnet,convolution,2,New,200,198,202,0.2,"));
 }
 
+TEST(ComparisonReport, AFindingSaysHowItsGainIsKnownAndTheTableWhatThatMeans) {
+  ComparisonReport report = SampleComparison();
+  report.sides[1].findings = {{"layout-changes", Latency(4200), {}, "two reorders", "keep one layout"}};
+  report.sides[1].findings[0].known = Known::kBounded;
+  EXPECT_EQ(Json::parse(ComparisonJson(report))["sides"][1]["findings"][0]["known"], "bounded");
+  EXPECT_THAT(ComparisonMarkdown(report), HasSubstr("| layout-changes | bounded | 4.20 ms | two reorders |"));
+  EXPECT_THAT(ComparisonMarkdown(report), HasSubstr("guessed: inferred from another program's times"));
+}
+
 TEST(ComparisonReport, WhatOneSideLacksIsNamedAndNotCompared) {
   const ComparisonReport report = SampleComparison();
   const Json json = Json::parse(ComparisonJson(report));

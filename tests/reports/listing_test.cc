@@ -162,7 +162,7 @@ TEST(Inspect, ShowsWhatASampleOfTheStoredWeightsSays) {
   EXPECT_THAT(InspectTable(graph, 100), Not(HasSubstr("stored weights")));
   graph.weights = WeightSample{Bytes{102'000'000}, 0.305, 0.54};
   EXPECT_THAT(InspectTable(graph, 100),
-              HasSubstr("stored weights, 102 MB, by a sample: 30.5 % zeros; they need at most 54 % of their bits\n"));
+              HasSubstr("stored weights, 102 MB, by a sample: 30.5 % zeros; they need at most 54.0 % of their bits\n"));
   EXPECT_EQ(nlohmann::json::parse(InspectJson(graph))["totals"]["stored_weights"],
             (nlohmann::json{{"bytes", 102'000'000}, {"zero_share", 0.305}, {"information_share", 0.54}}));
 }
@@ -218,10 +218,35 @@ TEST(Bound, AReasonOfTheRulesGoesBeforeTheLayersOwn) {
 TEST(Bound, TheSelectionIsPrintedInWords) {
   Selection selection;
   EXPECT_EQ(SelectionText(selection),
-            "1 thread, warm caches, cross-fitted, the model's own types, fullest, then newest libraries");
+            "1 thread, weights in context, cross-fitted, the model's own types, fullest, then newest libraries");
   selection.threads = 4;
+  selection.cache = CacheState::kWarm;
   selection.contract = NumericContract::kBf16;
   EXPECT_EQ(SelectionText(selection), "4 threads, warm caches, cross-fitted, bf16, fullest, then newest libraries");
+}
+
+TEST(Bound, SaysHowNearTheWeightsAreAndWhereRLoses) {
+  const ModelGraph graph = SmallGraph();
+  Bracket bracket = SmallBracket();
+  bracket.context = ModelContext{110e6, 100e6, 10e6, 85e6};
+  bracket.shown_loss = ShownLoss{Latency(490),
+                                 Latency(80),
+                                 Latency(-6),
+                                 {{{LayerId(0)}, Latency(402), Latency(371)}, {{}, Latency(80), Latency(0)}}};
+  const std::string text = BoundTable(graph, bracket, false, 0);
+  EXPECT_THAT(text,
+              HasSubstr("context    110 MB an inference; 10 % of the weights count as near, 85 % were measured from "
+                        "memory or need not be\n"));
+  EXPECT_THAT(text,
+              HasSubstr("R loses    layers with weights +490 µs, changes of layout +80.0 µs, other layers -6.00 µs; "
+                        "most: " +
+                        graph.layers[0].name + " 402 µs for 371 µs, a change of layout 80.0 µs for 0 µs\n"));
+  const nlohmann::json json = nlohmann::json::parse(BoundJson(graph, bracket));
+  EXPECT_EQ(json["context"],
+            (nlohmann::json{
+                {"working_set_bytes", 110e6}, {"weight_bytes", 100e6}, {"near_share", 0.1}, {"cold_share", 0.85}}));
+  EXPECT_EQ(json["shown_loss"]["most"][0],
+            (nlohmann::json{{"layers", {graph.layers[0].name}}, {"shown_us", 402.0}, {"known_us", 371.0}}));
 }
 
 }  // namespace

@@ -80,6 +80,13 @@ def check_findings(page: Page, failures: Failures) -> None:
     titles = page.locator("#findings-list summary strong").all_inner_texts()
     expected = [finding["kind"].replace("-", " ") for finding in data["findings"]]
     failures.check(titles == expected, f"findings {titles} instead of {expected}")
+    heads = page.locator("#findings-list summary").all_inner_texts()
+    for head, finding in zip(heads, data["findings"]):
+        if finding["gain_us"] > 0:
+            failures.check(f"{finding['known']}: " in head, f"{head!r} does not say how its gain is known")
+    legend = page.locator("#known-legend").inner_text()
+    for word in ("observed: ", "bounded: ", "guessed: "):
+        failures.check(word in legend, f"the legend does not explain {word!r}")
     first = page.locator("#findings-list details").first
     failures.check(first.get_attribute("open") is not None, "the first finding is closed")
     text = first.inner_text()

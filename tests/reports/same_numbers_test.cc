@@ -71,7 +71,8 @@ TEST_F(SameNumbers, OfRunGapAndFindings) {
   }
   for (const Json& finding : json_["findings"]) {
     if (finding["gain_us"].get<double>() <= 0) continue;
-    const std::string gain = "up to " + TimeOf(finding["gain_us"]);
+    const std::string known = finding["known"], up_to = known == "bounded" ? "up to " : "";
+    const std::string gain = known + ": " + up_to + TimeOf(finding["gain_us"]);
     for (const std::string* text : {&page_, &markdown_}) EXPECT_NE(text->find(gain), std::string::npos) << gain;
   }
   const std::string headline = json_["headline"];

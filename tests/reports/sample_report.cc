@@ -492,6 +492,9 @@ ReportModel SampleReport(const SampleOptions& options) {
          "keep one layout",
          {}},
         {"under-bound", Latency(0), {"Conv_9"}, "1 row is faster than its best candidate", "nothing to change", {}}};
+    report.findings[0].known = Known::kObserved;
+    report.findings[0].gain_interval = Interval{slower * 0.95, slower * 1.05};
+    report.findings[1].known = Known::kBounded;
     report.advice = {{"The repetitions of the run differ by 3.7 %: another process may use this processor.", ""}};
   }
   AddCandidates(report);

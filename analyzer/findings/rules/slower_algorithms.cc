@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "analyzer/bracket/bracket_parts.h"
 #include "analyzer/findings/engine_layers.h"
@@ -105,6 +107,22 @@ std::string ActionFor(const RunFacts& facts, const std::string& family, const st
   return "let the engine time its kernels for these shapes, or call the candidates below";
 }
 
+// What was observed of a row by itself; nullopt where a chain's finding has it.
+std::optional<std::set<std::size_t>> EffectsOnRow(const RunFacts& facts, std::size_t row) {
+  std::set<std::size_t> effects = EffectsOn(facts, {row});
+  if (effects.empty()) return effects;
+  if (const GapStep* step = facts.waterfall.Find(GapCause::kMissedFusion))
+    for (const GapPart& chain : step->parts) {
+      if (std::ranges::find(chain.rows, row) == chain.rows.end()) continue;
+      const bool is_with_fusion =
+          std::ranges::any_of(effects, [&facts](std::size_t effect) { return facts.effects[effect].is_fusion; });
+      if (!is_with_fusion) return effects;
+      if (!EffectsOnChain(facts, chain).empty()) return std::nullopt;
+      return std::set<std::size_t>();
+    }
+  return effects;
+}
+
 bool AnyLacksScales(const RunFacts& facts, const std::vector<std::size_t>& rows) {
   return std::ranges::any_of(rows, [&facts](std::size_t row) {
     const Layer& layer = facts.graph.layer(MainLayer(facts.graph, facts.waterfall.rows[row].layers));
@@ -122,42 +140,48 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
   struct Family {
     Latency gain{0}, measured{0}, best{0};
     std::vector<std::size_t> rows;
-    std::size_t all = 0;
+    std::set<std::size_t> effects;
   };
-  std::map<std::string, Family> families;
+  std::map<std::pair<std::string, bool>, Family> families;  // what was observed by itself
+  std::map<std::string, std::size_t> all;
+  std::set<std::size_t> counted;
   for (const GapPart& part : step->parts) {
     const std::size_t r = part.rows.front();
     if (std::ranges::find(taken, r) != taken.end() || IsQuantizedInFloat(facts, r)) continue;
     const ComparedRow& row = facts.waterfall.rows[r];
     // What needs no work has no algorithm, nor have If, Loop and Scan.
     if (NeedsNoWork(facts, row) || !facts.graph.layer(MainLayer(facts.graph, row.layers)).bodies.empty()) continue;
-    Family& family = families[RowFamily(facts, row)];
     // What another finding is about is reported there.
     Latency claimed{0};
     for (const std::size_t layer : row.engine_layers)
       if (claims.IsTaken(layer)) claimed += TimeOf(facts.run.layers[layer]);
     const Latency gain = part.latency - claimed;
-    if (gain.count() <= 0) continue;
+    std::optional<std::set<std::size_t>> effects = EffectsOnRow(facts, r);
+    if (gain.count() <= 0 || !effects) continue;
+    Family& family = families[{RowFamily(facts, row), !effects->empty()}];
+    for (const std::size_t effect : *effects)
+      if (counted.insert(effect).second) family.effects.insert(effect);
     family.gain += gain;
     family.measured += *row.measured - claimed;
     family.best += *row.measured - part.latency;
     family.rows.push_back(r);
   }
   for (const ComparedRow& row : facts.waterfall.rows)
-    if (!row.layers.empty() && row.measured && !NeedsNoWork(facts, row))
-      if (const auto family = families.find(RowFamily(facts, row)); family != families.end()) ++family->second.all;
-  for (const auto& [name, family] : families) {
-    if (!IsWorthReporting(facts, family.gain)) continue;
+    if (!row.layers.empty() && row.measured && !NeedsNoWork(facts, row)) ++all[RowFamily(facts, row)];
+  for (const auto& [key, family] : families) {
+    const auto& [name, is_observed] = key;
     Finding finding;
     finding.kind = kSlowerAlgorithm;
     finding.gain = family.gain;
+    if (is_observed) SetObserved(facts, family.effects, finding);
+    if (!IsWorthReporting(facts, finding.gain)) continue;
     SetCases(facts, family.rows, finding);
-    finding.evidence = name + ": " + std::to_string(family.rows.size()) + " of " + std::to_string(family.all) +
-                       (family.all == 1 ? " row" : " rows") + (family.rows.size() == 1 ? " takes " : " take ") +
+    finding.evidence = name + ": " + std::to_string(family.rows.size()) + " of " + std::to_string(all[name]) +
+                       (all[name] == 1 ? " row" : " rows") + (family.rows.size() == 1 ? " takes " : " take ") +
                        FormatLatency(family.measured) + " where the best candidates known need " +
                        FormatLatency(family.best) +
-                       (AnyLacksScales(facts, family.rows) ? " on plain integers, without scales" : "") + "; " +
-                       CaseText(finding.cases.front());
+                       (AnyLacksScales(facts, family.rows) ? " on plain integers, without scales" : "") +
+                       ObservedText(finding) + "; " + CaseText(finding.cases.front());
     finding.action = ActionFor(facts, name, family.rows);
     found.push_back(std::move(finding));
   }

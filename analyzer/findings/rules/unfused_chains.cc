@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "analyzer/findings/graph_optimization.h"
 #include "analyzer/findings/rules.h"
@@ -89,37 +91,52 @@ FindingCase CaseOf(const RunFacts& facts, const GapPart& part) {
   return one;
 }
 
-}  // namespace
-
-std::vector<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& claims) {
-  const GapStep* step = facts.waterfall.Find(GapCause::kMissedFusion);
-  if (step == nullptr) return {};
+// Of the chains whose fusion was switched in whole inferences, or of the others.
+std::optional<Finding> FindChains(const RunFacts& facts, const LayerClaims& claims, const GapStep& step,
+                                  bool is_observed) {
   Finding finding;
   finding.kind = kUnfusedChain;
   std::vector<const GapPart*> chains;
   std::size_t rows = 0;
-  for (const GapPart& part : step->parts) {
+  std::set<std::size_t> effects;
+  for (const GapPart& part : step.parts) {
+    const std::set<std::size_t> of_part = EffectsOnChain(facts, part);
+    if (of_part.empty() == is_observed) continue;
     const bool is_claimed = std::ranges::any_of(
         part.rows, [&](std::size_t r) { return claims.AnyTaken(facts.waterfall.rows[r].engine_layers); });
-    if (is_claimed || GainOf(facts, part).count() <= 0) continue;
+    if (is_claimed || (!is_observed && GainOf(facts, part).count() <= 0)) continue;
+    effects.insert(of_part.begin(), of_part.end());
     finding.gain += GainOf(facts, part);
     chains.push_back(&part);
     rows += part.rows.size();
   }
+  if (is_observed) SetObserved(facts, effects, finding);
   std::ranges::stable_sort(
       chains, [&facts](const GapPart* a, const GapPart* b) { return GainOf(facts, *a) > GainOf(facts, *b); });
   for (std::size_t i = 0; i < std::min<std::size_t>(chains.size(), 5); ++i) finding.layers.push_back(chains[i]->name);
-  if (!IsWorthReporting(facts, finding.gain)) return {};
+  if (!IsWorthReporting(facts, finding.gain)) return std::nullopt;
   for (const GapPart* part : chains) {
     if (finding.cases.size() >= 5) break;
     finding.cases.push_back(CaseOf(facts, *part));
   }
   finding.evidence = std::to_string(rows) + " rows in " + std::to_string(chains.size()) +
                      (chains.size() == 1 ? " chain would" : " chains would") + " be " + FormatLatency(finding.gain) +
-                     " faster as regions that were measured as one";
+                     " faster as regions that were measured as one" + ObservedText(finding);
   if (!finding.cases.empty()) finding.evidence += "; " + CaseText(finding.cases.front());
   finding.action = ActionFor(facts, *chains.front());
-  return {std::move(finding)};
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& claims) {
+  const GapStep* step = facts.waterfall.Find(GapCause::kMissedFusion);
+  std::vector<Finding> found;
+  for (const bool is_observed : {true, false})
+    if (step != nullptr)
+      if (std::optional<Finding> finding = FindChains(facts, claims, *step, is_observed))
+        found.push_back(*std::move(finding));
+  return found;
 }
 
 }  // namespace infimum::findings

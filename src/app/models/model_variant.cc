@@ -63,8 +63,9 @@ Result<bool> HasRows(const ModelGraph& graph, MeasurementSource& source, const S
   AddKeys(graph, keys);
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Measurement> rows, source.Find(keys, selection));
   // Not warm ones that stand for cold weights, of layers that have none.
-  return std::ranges::any_of(
-      rows, [&](const Measurement& row) { return row.outcome == Outcome::kMeasured && (!selection.cache || row.cache == *selection.cache); });
+  return std::ranges::any_of(rows, [&](const Measurement& row) {
+    return row.outcome == Outcome::kMeasured && (!selection.cache || row.cache == *selection.cache);
+  });
 }
 
 std::size_t CountMeasurable(const ModelGraph& graph) {
@@ -176,10 +177,9 @@ Result<std::vector<WhatIfOutcome>> SolveMeasuredVariants(const ModelAsItIs& as_i
   for (const CacheState cache : {CacheState::kWarm, CacheState::kCold, CacheState::kColdWeights}) {
     ModelVariant variant{fmt::format("{}{}", kCache, Name(cache)), {}, {}, {}, {}};
     variant.cache = cache;
-    // In context without a row from memory everything is warm.
     const std::optional<ModelContext>& context = as_it_is.bracket.context;
-    const bool is_the_same = cache == as_it_is.bracket.selection.cache ||
-                             (context && !(context->cold_share() > 0) && cache == CacheState::kWarm);
+    const bool is_the_same =
+        cache == as_it_is.bracket.selection.cache || (context && context->is_warm && cache == CacheState::kWarm);
     if (!is_the_same) variants.push_back(std::move(variant));
   }
   std::vector<WhatIfOutcome> outcomes;

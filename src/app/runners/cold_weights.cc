@@ -54,7 +54,8 @@ std::vector<std::pair<std::string, Plan>> ByCandidate(const std::vector<ColdWeig
   std::vector<std::pair<std::string, Plan>> parts;
   for (const ColdWeightsEntry& one : entries) {
     const WorkloadKey key = KeyOf(one.entry.workload);
-    const auto asked = std::ranges::find(plan.entries, key, [](const PlanEntry& entry) { return KeyOf(entry.workload); });
+    const auto asked =
+        std::ranges::find(plan.entries, key, [](const PlanEntry& entry) { return KeyOf(entry.workload); });
     if (asked == plan.entries.end()) continue;
     for (const std::string& name : one.candidates) {
       auto part = std::ranges::find(parts, name, &std::pair<std::string, Plan>::first);
@@ -65,28 +66,26 @@ std::vector<std::pair<std::string, Plan>> ByCandidate(const std::vector<ColdWeig
   return parts;
 }
 
-Plan PlanOf(const std::vector<ColdWeightsEntry>& entries) {
-  std::vector<PlanEntry> plain;
-  for (const ColdWeightsEntry& one : entries) plain.push_back(one.entry);
-  return EvenPlan(std::move(plain));
-}
-
 }  // namespace
 
 ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket) {
-  Collector chosen, rivals;
+  Collector chosen, layers, rivals;
   const auto contract_of = [&](const Workload& workload) {
     return bracket.selection.contract.value_or(NativeContract(workload));
   };
-  for (const LayerLatency& layer : bracket.layers) {
-    const std::optional<Workload>& workload = graph.layer(layer.layer).workload;
-    if (workload && layer.candidate) chosen.Add(*workload, contract_of(*workload), {layer.candidate->name()});
-  }
+  const auto add_layer = [&](LayerId layer, Collector& to) {
+    const std::optional<Workload>& workload = graph.layer(layer).workload;
+    const std::optional<Candidate>& candidate = bracket.layers[layer.index()].candidate;
+    if (workload && candidate) to.Add(*workload, contract_of(*workload), {candidate->name()});
+  };
+  std::vector<bool> taken(bracket.layers.size(), false);
   for (const RegionLatency& region : bracket.regions) {
     if (!region.region || !region.is_chosen) continue;
     const Workload& workload = region.region->workload;
     chosen.Add(workload, contract_of(workload), {region.candidate.name()});
+    for (const LayerId layer : region.layers) taken[layer.index()] = true;
   }
+  for (const LayerLatency& layer : bracket.layers) add_layer(layer.layer, taken[layer.layer.index()] ? layers : chosen);
   // What R runs.
   if (bracket.layouts) {
     for (const PlannedNode& unit : bracket.layouts->nodes) {
@@ -104,44 +103,93 @@ ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket)
     std::erase_if(others, [&](const std::string& name) { return chosen.Has(decider.workload, name); });
     rivals.Add(*workload, decider.contract, others);
   }
-  return {chosen.Take(), rivals.Take()};
+  return {chosen.Take(), layers.Take(), rivals.Take()};
 }
 
-Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,
-                          const Bracket& bracket, CampaignOptions campaign, Store& store, Talk& talk) {
-  campaign.cache = CacheState::kColdWeights;
-  Selection selection = bracket.selection;
-  selection.cache = campaign.cache;
-  selection.environment = here.environment.Key();
-  const auto end = std::chrono::steady_clock::now() + campaign.budget;
-  const ColdWeightsPlan wanted = PlanColdWeights(graph, bracket);
-  for (const std::vector<ColdWeightsEntry>* entries : {&wanted.chosen, &wanted.rivals}) {
+namespace {
+
+// What the store lacks of some entries. True where all of it was measured.
+class ColdCampaign {
+ public:
+  ColdCampaign(const Installation& installation, const RunnerDescription& here, CampaignOptions campaign, Store& store,
+               Talk& talk)
+      : installation_(installation),
+        here_(here),
+        campaign_(std::move(campaign)),
+        store_(store),
+        talk_(talk),
+        end_(std::chrono::steady_clock::now() + campaign_.budget) {
+    campaign_.cache = CacheState::kColdWeights;
+  }
+
+  Result<bool> Measure(const std::vector<ColdWeightsEntry>& entries, Selection selection, std::string_view what) {
+    selection.cache = campaign_.cache;
+    selection.environment = here_.environment.Key();
     std::map<WorkloadKey, std::vector<std::string>> names;
-    for (const ColdWeightsEntry& one : *entries) names[KeyOf(one.entry.workload)] = one.candidates;
+    std::vector<PlanEntry> plain;
+    for (const ColdWeightsEntry& one : entries) {
+      names[KeyOf(one.entry.workload)] = one.candidates;
+      plain.push_back(one.entry);
+    }
     SettledRule rule;
-    rule.repetitions = campaign.rounds;
+    rule.repetitions = campaign_.rounds;
     rule.candidates = [&](const PlanEntry& entry) { return names[KeyOf(entry.workload)]; };
-    INFIMUM_ASSIGN_OR_RETURN(const Plan plan, LeaveOutKnown(PlanOf(*entries), store, selection, rule));
-    if (plan.entries.empty()) continue;
-    talk.Say(fmt::format("measuring {} of {} configuration{} with weights from memory",
-                         entries == &wanted.chosen ? "the best candidates" : "candidates as good as the best",
-                         plan.entries.size(), plan.entries.size() == 1 ? "" : "s"));
-    for (const auto& [candidate, part] : ByCandidate(*entries, plan)) {
-      campaign.budget = std::chrono::ceil<std::chrono::seconds>(end - std::chrono::steady_clock::now());
-      bool stopped = campaign.budget.count() <= 0;
+    INFIMUM_ASSIGN_OR_RETURN(const Plan plan, LeaveOutKnown(EvenPlan(std::move(plain)), store_, selection, rule));
+    if (plan.entries.empty()) return true;
+    talk_.Say(fmt::format("measuring {} of {} configuration{} with weights from memory", what, plan.entries.size(),
+                          plan.entries.size() == 1 ? "" : "s"));
+    for (const auto& [candidate, part] : ByCandidate(entries, plan)) {
+      campaign_.budget = std::chrono::ceil<std::chrono::seconds>(end_ - std::chrono::steady_clock::now());
+      bool stopped = campaign_.budget.count() <= 0;
       if (!stopped) {
-        campaign.candidates = {candidate};
-        INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd done, RunCampaign(installation, part, campaign, store, talk));
+        campaign_.candidates = {candidate};
+        INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd done, RunCampaign(installation_, part, campaign_, store_, talk_));
         INFIMUM_RETURN_IF_ERROR(done.failure);
-        if (done.interrupted) return {};
+        if (done.interrupted) return false;
         stopped = done.budget_spent;
       }
       if (stopped) {
-        talk.Say("the budget of weights from memory is spent; run the same command again to continue");
-        return {};
+        talk_.Say("the budget of weights from memory is spent; run the same command again to continue");
+        return false;
       }
     }
+    measured_ = true;
+    return true;
   }
+
+  // Whether anything was since the last time that this was asked.
+  bool HasMeasured() { return std::exchange(measured_, false); }
+
+ private:
+  const Installation& installation_;
+  const RunnerDescription& here_;
+  CampaignOptions campaign_;
+  Store& store_;
+  Talk& talk_;
+  std::chrono::steady_clock::time_point end_;
+  bool measured_ = false;
+};
+
+}  // namespace
+
+Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,
+                          const Selection& selection, const CampaignOptions& campaign, Store& store, Talk& talk) {
+  constexpr int kMostTurns = 5;
+  ColdCampaign cold(installation, here, campaign, store, talk);
+  ColdWeightsPlan wanted;
+  // What lost least for being measured least is chosen no more once it is.
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(graph, store, selection));
+    wanted = PlanColdWeights(graph, bracket);
+    INFIMUM_ASSIGN_OR_RETURN(const bool goes_on, cold.Measure(wanted.chosen, selection, "the best candidates"));
+    if (!goes_on) return {};
+    if (!cold.HasMeasured()) break;
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const bool goes_on,
+                           cold.Measure(wanted.rivals, selection, "candidates as good as the best"));
+  if (!goes_on) return {};
+  INFIMUM_ASSIGN_OR_RETURN(const bool is_done, cold.Measure(wanted.layers, selection, "layers that run fused"));
+  static_cast<void>(is_done);
   return {};
 }
 

@@ -3,8 +3,8 @@
 //   resnet50: 23 of its 26 configurations with weights, 31 candidates of them  ->  a minute, where all would take four
 //
 // First what the bound and R run, those with most weights before the others; then the candidates that cannot be told
-// from these. Another candidate might be better with weights from memory: that takes `infimum bench PLAN --cache
-// cold-weights`, which measures them all.
+// from these, and layers that run fused. Another candidate might be better with weights from memory: that takes
+// `infimum bench PLAN --cache cold-weights`, which measures them all.
 #pragma once
 
 #include <string>
@@ -24,15 +24,17 @@ struct ColdWeightsEntry {
   std::vector<std::string> candidates;  // names, ascending
 };
 
-// Of a bracket what its layers, its chosen regions and R run, by descending bytes of constants; and of its deciders the
-// candidates that are as good.
+// Each by descending bytes of constants.
 struct ColdWeightsPlan {
-  std::vector<ColdWeightsEntry> chosen, rivals;
+  std::vector<ColdWeightsEntry> chosen;  // what the fused bound and R run
+  std::vector<ColdWeightsEntry> layers;  // the best of layers that run fused there
+  std::vector<ColdWeightsEntry> rivals;  // of the deciders, candidates that cannot be told from these
 };
 ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket);
 
-// Measures what the store lacks of them in this environment. `campaign.budget` is kept.
+// Measures what the store lacks of them in this environment, until what is chosen no longer changes by it, and within
+// `campaign.budget`.
 Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,
-                          const Bracket& bracket, CampaignOptions campaign, Store& store, Talk& talk);
+                          const Selection& selection, const CampaignOptions& campaign, Store& store, Talk& talk);
 
 }  // namespace infimum

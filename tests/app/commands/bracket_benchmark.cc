@@ -15,10 +15,12 @@
 // A star: the choice of layouts is not exact, and with-layouts therefore no more than F1. "unconverged": rows behind F1
 // did not settle within their time, so that its interval is wide and may lie above it.
 //
-// Exits with 1 where F1 or with-layouts lies above T beyond noise, the composition error is above 1.10, or a step
-// fails. By hand and on a machine that does nothing else: the times are real.
+// Exits with 1 where F1 or with-layouts lies above T beyond noise, the composition error is above 1.10, R / F1 is above
+// 1.25 or in the median of the models above 1.12, or a step fails. By hand and on a machine that does nothing else: the
+// times are real.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -35,7 +37,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kLargestError = 1.10;
+constexpr double kLargestError = 1.10, kMostOverBound = 1.25, kMostOverBoundMedian = 1.12;
 constexpr int kMostAnalyses = 6;
 
 struct Options {
@@ -153,6 +155,7 @@ class Bench {
     check(standing.run == 0 || layouts_low <= standing.run_high, "with-layouts is above the framework's run");
     check(!standing.error || *standing.error <= kLargestError, "the composition error is above 1.10");
     check(standing.demonstrated.has_value(), "there is no demonstrated run");
+    check(!standing.demonstrated || *standing.demonstrated <= kMostOverBound * standing.fused, "R / F1 is above 1.25");
   }
 
   const Options& options_;
@@ -220,11 +223,21 @@ INFIMUM_BENCHMARK(bracket, "[--budget TIME] [--confirm TIME] [--rounds N] [--fol
     return 2;
   }
   bool held = true;
+  std::vector<double> ratios;
   infimum::testing::PrintHead();
   for (const std::string& model : options.models) {
     const infimum::testing::Standing standing = infimum::testing::Bench(options, model).Measure();
     infimum::testing::Print(standing);
     held = held && standing.faults.empty();
+    if (standing.demonstrated && standing.fused > 0) ratios.push_back(*standing.demonstrated / standing.fused);
+  }
+  if (!ratios.empty()) {
+    std::ranges::sort(ratios);
+    const double median = ratios[ratios.size() / 2];
+    const bool holds = median <= infimum::testing::kMostOverBoundMedian;
+    std::printf("\nR / F1 in the median: %.3f (at most %.2f: %s)\n", median, infimum::testing::kMostOverBoundMedian,
+                holds ? "yes" : "NO");
+    held = held && holds;
   }
   return held ? 0 : 1;
 }

@@ -38,8 +38,8 @@ TEST(Compare, ShowsWhereADevicesTimeWentAndWhatToChange) {
   EXPECT_THAT(output, HasSubstr("idle: not asked yet"));
   EXPECT_THAT(output, HasSubstr("aten::linear"));
   EXPECT_THAT(output, HasSubstr("critical path over the whole trace   129 µs"));
-  EXPECT_THAT(output, HasSubstr("1. host-bound: up to 74.5 µs"));
-  EXPECT_THAT(output, HasSubstr("2. exposed-copies: up to 10.0 µs"));
+  EXPECT_THAT(output, HasSubstr("1. host-bound, bounded: up to 74.5 µs"));
+  EXPECT_THAT(output, HasSubstr("2. exposed-copies, bounded: up to 10.0 µs"));
   // A terminal is told nothing by a kernel's name.
   EXPECT_EQ(output.find('\x1b'), std::string::npos);
 }
@@ -78,6 +78,7 @@ TEST(Compare, JsonAndCsvHaveTheSameNumbers) {
   EXPECT_EQ(run["kernels"][0]["operator"], "aten::linear");
   EXPECT_EQ(run["findings"][0]["kind"], "host-bound");
   EXPECT_EQ(run["findings"][0]["gain_us"], 74.5);
+  EXPECT_EQ(run["findings"][0]["known"], "bounded");
   const std::string csv = program.Run({"compare", "--run", trace, "--run", trace, "--format", "csv"});
   EXPECT_THAT(csv, HasSubstr("aten::linear,1,25.5,25.5,25.5"));
   std::istringstream lines(csv);
@@ -197,6 +198,7 @@ TEST_F(CompareWithBound, TheWayFromMeasuredToFloorAddsUpAndNamesItsCauses) {
     if (finding["kind"] == "slower-algorithm") {
       is_named = true;
       EXPECT_NEAR(finding["gain_us"].get<double>(), 400, 1e-6);
+      EXPECT_EQ(finding["known"], "guessed");
       EXPECT_EQ(finding["layers"][0], "n0");
       EXPECT_THAT(finding["cases"][0]["workload"].get<std::string>(),
                   HasSubstr("in=1x3x224x224 out_channels=64 kernel=3x3"));

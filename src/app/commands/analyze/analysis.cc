@@ -198,7 +198,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     warnings.push_back({error.message, true});
     talk.Warn(error.message);
   };
-  // Half of its processes before the layers and half of them behind R, so that a clock that wanders is the same for all.
+  // Half of its processes before the layers and half of them behind R, so that a clock that wanders is the same for
+  // all.
   std::optional<RunProfile> fresh;
   const auto measure_framework = [&](bool layers) {
     FrameworkOptions framework;
@@ -248,9 +249,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const bool can_show = options.replay && options.framework != "none" && options.campaign.backend != "fake";
   bool shows = can_show && (fresh || analysis.run);
   if (shows && plan.entries.empty()) {
-    INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> shown,
-                             StoredReplays(*store, analysis.graph.sha256, selection.device, options.dims,
-                                           selection.threads));
+    INFIMUM_ASSIGN_OR_RETURN(
+        const std::vector<RunProfile> shown,
+        StoredReplays(*store, analysis.graph.sha256, selection.device, options.dims, selection.threads));
     shows = shown.empty();
   }
   const std::chrono::seconds run_time =
@@ -286,11 +287,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   if (needs_cold && goes_on()) {
     CampaignOptions campaign = options.campaign;
     campaign.budget = std::max(Left(start, budget - peaks_time - show_time), cold_time / 2);
-    const auto measure = [&]() -> Status {
-      INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
-      return MeasureColdWeights(installation, here, analysis.graph, analysis.bracket, campaign, *store, talk);
-    };
-    if (const Status measured = measure(); !measured && !Interrupted()) fail(measured.error());
+    const Status measured = MeasureColdWeights(installation, here, analysis.graph, selection, campaign, *store, talk);
+    if (!measured && !Interrupted()) fail(measured.error());
   }
   if (shows && goes_on()) {
     const SteadyTime end =

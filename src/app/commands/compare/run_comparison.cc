@@ -165,8 +165,7 @@ void ComparePrecisions(const std::vector<ComparedModel>& models, std::vector<Com
     if (!finding) continue;
     finding->evidence = "against " + widest->name + ": " + finding->evidence;
     narrow.findings.push_back(*std::move(finding));
-    std::stable_sort(narrow.findings.begin(), narrow.findings.end(),
-                     [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
+    RankFindings(narrow.findings);
   }
 }
 

@@ -65,7 +65,7 @@ struct ComparedRun {
   Bracket bracket;  // without bounds where nothing was measured
   Waterfall waterfall;
   std::optional<PathView> path;      // of a trace
-  std::vector<Finding> findings;     // the largest gain first
+  std::vector<Finding> findings;     // ranked
   std::vector<std::string> remarks;  // about what was assumed, and what is missing with the command that would add it
 };
 

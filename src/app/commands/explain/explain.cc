@@ -134,8 +134,8 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk) {
   explanation.model = plan.graph.name;
   explanation.device = plan.here.device.name;
   explanation.level0 = "the best known kernels";
-  explanation.level1 = run ? fmt::format("fused and timed like {} {}", run->framework, run->framework_version)
-                           : "the libraries' own choices, layer by layer";
+  explanation.level1 =
+      run ? ProgramLike(run->framework, run->framework_version) : "the libraries' own choices, layer by layer";
   if (choices.factors.empty()) {
     return Error{
         fmt::format("nothing can be switched: {} is what the best plan runs anyway; `infimum analyze {}` "

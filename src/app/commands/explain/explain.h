@@ -15,8 +15,6 @@
 
 namespace infimum {
 
-inline constexpr std::string_view kExplainFramework = "infimum-explain";
-
 struct ExplainOptions {
   ReplayOptions replay;
   std::filesystem::path run;              // what the framework ran; empty: the store's fastest run

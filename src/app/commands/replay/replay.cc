@@ -43,8 +43,8 @@ Result<std::string> ReadFile(const std::filesystem::path& path) {
 }
 
 // Runs a child whose last word on standard error is its complaint. Exit codes other than 0 are errors.
-Status RunChild(const std::vector<std::string>& arguments, std::string_view what,
-                const ReplayOptions& options, Talk& talk) {
+Status RunChild(const std::vector<std::string>& arguments, std::string_view what, const ReplayOptions& options,
+                Talk& talk) {
   std::string complaint;
   const auto take_error = [&](std::string_view line) {
     talk.Detail(line);
@@ -258,8 +258,7 @@ Result<Replay> RunPlan(const ReplayOptions& options, const Installation& install
   INFIMUM_ASSIGN_OR_RETURN(replay.result, RunOnTensors(installation, options, replay.schedule,
                                                        {"--rounds", std::to_string(options.rounds)}, talk));
   if (replay.result.FirstFault()) return replay;
-  INFIMUM_RETURN_IF_ERROR(
-      store.ImportRun(ProfileOf(replay, options, plan)));
+  INFIMUM_RETURN_IF_ERROR(store.ImportRun(ProfileOf(replay, options, plan)));
   // As it is in the file, whatever the contract makes of it.
   std::optional<ModelGraph> read_again;
   if (options.contract) {
@@ -280,7 +279,7 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
     CampaignOptions campaign = options.campaign;
     campaign.rounds = options.rounds;
     INFIMUM_RETURN_IF_ERROR(
-        MeasureColdWeights(installation, plan.here, plan.graph, plan.bracket, campaign, *store, talk));
+        MeasureColdWeights(installation, plan.here, plan.graph, plan.bracket.selection, campaign, *store, talk));
   }
   return replay;
 }
