@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "reports/model/glossary.h"
 #include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "reports/text/layer_words.h"
@@ -30,6 +31,21 @@ void ExpectOneScreen(const std::string& summary) {
   std::vector<std::string> lines = Lines(summary);
   EXPECT_LE(lines.size(), 24u) << summary;
   for (const std::string& line : lines) EXPECT_LE(DisplayWidth(line), 100u) << line;
+}
+
+TEST(Glossary, SaysTheSharesOfTheWeightsThatFloorsAreTaggedBy) {
+  ReportModel report = SampleReport();
+  ASSERT_FALSE(report.bracket.floors.empty());
+  report.bracket.floors.back().assumptions = {"sparse-weights", "compressible-weights"};
+  report.graph.weights = WeightSample{Bytes{102'000'000}, 0.305, 0.541};
+  const auto meaning_of = [&](std::string_view tag) {
+    for (const GlossaryEntry& entry : GlossaryOf(report))
+      if (entry.tag == tag) return entry.meaning;
+    return std::string();
+  };
+  EXPECT_THAT(meaning_of("sparse-weights"), ::testing::HasSubstr("are zero: programs that skip zeros may take less"));
+  EXPECT_THAT(meaning_of("sparse-weights"), ::testing::EndsWith(" In a sample 30.5 % are."));
+  EXPECT_THAT(meaning_of("compressible-weights"), ::testing::EndsWith(" In a sample they need 54.1 %."));
 }
 
 TEST(Summary, IsAsTheGoldenText) {

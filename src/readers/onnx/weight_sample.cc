@@ -17,8 +17,9 @@ using ByteSpan = std::span<const std::byte>;
 
 constexpr std::int64_t kFewestElements = 4096;
 constexpr std::size_t kBlocks = 16;
-constexpr std::size_t kMostSampled = std::size_t{16} << 10;  // bytes of elements
-constexpr std::size_t kWidest = 8;
+constexpr std::size_t kMostSampled = 1024;  // elements
+constexpr std::size_t kWidest = 8;          // bytes of an element
+constexpr std::size_t kLongestNumber = 10;  // bytes of one of protobuf's
 
 bool MayBeWeights(DataType type) {
   return IsFloatingPoint(type) || (IsInteger(type) && BitsPerElement(type) > 0 && BitsPerElement(type) <= 16);
@@ -37,8 +38,8 @@ std::vector<ByteSpan> Blocks(ByteSpan bytes, std::size_t unit, std::size_t most)
 // Elements of `width` bytes from entries of `stride` bytes, low bytes first.
 std::vector<std::byte> SamplePacked(ByteSpan bytes, std::size_t width, std::size_t stride) {
   std::vector<std::byte> sample;
-  sample.reserve(kMostSampled);
-  for (const ByteSpan block : Blocks(bytes, stride, kMostSampled / width)) {
+  sample.reserve(kMostSampled * width);
+  for (const ByteSpan block : Blocks(bytes, stride, kMostSampled)) {
     if (stride == width) sample.insert(sample.end(), block.begin(), block.end());
     for (std::size_t at = 0; stride != width && at < block.size(); at += stride)
       sample.insert(sample.end(), block.begin() + static_cast<std::ptrdiff_t>(at),
@@ -52,7 +53,7 @@ std::vector<std::byte> SamplePacked(ByteSpan bytes, std::size_t width, std::size
 std::vector<std::byte> SampleNumbers(ByteSpan bytes, std::size_t width) {
   std::vector<std::byte> sample;
   const auto is_last = [](std::byte byte) { return (byte & std::byte{128}) == std::byte{0}; };
-  for (ByteSpan block : Blocks(bytes, 1, kMostSampled)) {
+  for (ByteSpan block : Blocks(bytes, 1, kMostSampled * kLongestNumber)) {
     if (block.data() != bytes.data())
       block = {std::ranges::find_if(block, is_last), block.end()}, block = block.subspan(block.empty() ? 0 : 1);
     for (std::uint64_t number = 0, shift = 0; const std::byte byte : block) {

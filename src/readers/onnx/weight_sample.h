@@ -5,8 +5,9 @@
 //   sampler.Add(tensor, shape, elements);  // each initializer
 //   std::optional<WeightSample> weights = sampler.Take();
 //
-// An initializer's sample is 16 blocks, evenly spaced, the first and the last elements among them: equal files give
-// equal samples. Its elements are split by the position of their bytes; H is the entropy of the bytes at one position,
+// An initializer's sample is 1024 elements in 16 blocks, evenly spaced, the first and the last among them: equal files
+// give equal samples. Its elements are split by the position of their bytes; H is the entropy of the bytes at one
+// position,
 //   H = -sum p_i log2 p_i + (m - 1) / (2 n ln 2)    for n bytes of m values, at most 8 bits
 // with the correction of Miller and Madow (Miller, "Note on the bias of information estimates", 1955) for what a sample
 // of n does not show. The sum over the positions is at least the entropy of the elements one by one; what they say
