@@ -162,7 +162,7 @@ TEST(Inspect, ShowsWhatASampleOfTheStoredWeightsSays) {
   EXPECT_THAT(InspectTable(graph, 100), Not(HasSubstr("stored weights")));
   graph.weights = WeightSample{Bytes{102'000'000}, 0.305, 0.54};
   EXPECT_THAT(InspectTable(graph, 100),
-              HasSubstr("stored weights, 102 MB, by a sample: 30.5 % zeros; they need at most 54.0 % of their bits\n"));
+              HasSubstr("stored weights, 102 MB, by a sample: 30.5 % zeros; they need at most 54 % of their bits\n"));
   EXPECT_EQ(nlohmann::json::parse(InspectJson(graph))["totals"]["stored_weights"],
             (nlohmann::json{{"bytes", 102'000'000}, {"zero_share", 0.305}, {"information_share", 0.54}}));
 }
