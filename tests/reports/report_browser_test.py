@@ -80,7 +80,7 @@ def check_findings(page: Page, failures: Failures) -> None:
     titles = page.locator("#findings-list summary strong").all_inner_texts()
     expected = [finding["kind"].replace("-", " ") for finding in data["findings"]]
     failures.check(titles == expected, f"findings {titles} instead of {expected}")
-    heads = page.locator("#findings-list summary").all_inner_texts()
+    heads = page.locator("#findings-list > li > details > summary").all_inner_texts()
     for head, finding in zip(heads, data["findings"]):
         if finding["gain_us"] > 0:
             failures.check(f"{finding['known']}: " in head, f"{head!r} does not say how its gain is known")
