@@ -184,6 +184,20 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const R
 
 }  // namespace
 
+namespace {
+
+// A candidate's sampling time, of which a replay's stretches and parts get their multiples
+// (microbench/harness/sampling/replay.md), so short that all processes end in time. The first of them also checks.
+std::vector<std::string> SamplingUntil(std::chrono::steady_clock::time_point end, std::size_t steps,
+                                       std::int64_t rounds) {
+  constexpr double kTimed = 0.6, kOfProcess = 25, kOfPart = 0.2, kMost = 0.2, kLeast = 0.02;  // seconds
+  const double left = std::chrono::duration<double>(end - std::chrono::steady_clock::now()).count();
+  const double units = static_cast<double>(rounds) * (kOfProcess + kOfPart * static_cast<double>(steps));
+  return {"--candidate-budget", fmt::format("{:.0f}ms", 1e3 * std::clamp(kTimed * left / units, kLeast, kMost))};
+}
+
+}  // namespace
+
 ReplayCandidate ByName(const Candidate& candidate) {
   return {candidate.name(), candidate.input_layout, candidate.output_layout};
 }
@@ -243,8 +257,11 @@ Result<ReplayResult> RunOnTensors(const Installation& installation, const Replay
   talk.Say("making weights, inputs and expected outputs with ONNX Runtime");
   INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, file, folder / "tensors", talk));
   talk.Say(fmt::format("replaying {} steps; each is checked once", schedule.steps.size()));
+  std::vector<std::string> all = arguments;
+  if (options.end)
+    std::ranges::copy(SamplingUntil(*options.end, schedule.steps.size(), options.rounds), std::back_inserter(all));
   INFIMUM_ASSIGN_OR_RETURN(ReplayResult result, RunSchedule(installation, options, file, folder / "tensors",
-                                                            folder / "replay.json", arguments, talk));
+                                                            folder / "replay.json", all, talk));
   for (const ReplayPart& part : result.parts)
     if (part.step >= schedule.steps.size()) return Error{"the runner reported a step that is not in the schedule"};
   return result;
