@@ -38,6 +38,8 @@ ATTEMPTS = 3  # at a run, until the process had its cores
 MOST_PROGRAMS = 66  # 64 settings of a design and its ends
 MEMORY_SHARE = 0.6  # of what is available, for all sessions
 PROBE_SECONDS = 5.0
+REST_SECONDS = 0.005  # without work of this process, after which no thread spins
+MOST_REST_SECONDS = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,6 +165,16 @@ def best_of_three(programs: Programs, session: Any) -> float:
     return min(sampling.timed_on_host(lambda: programs.infer(session))() for _ in range(3))
 
 
+def rest() -> None:
+    """Until the threads of the session before no longer spin for work: they do so for some 25 ms, on the same cores."""
+    end = time.perf_counter() + MOST_REST_SECONDS
+    while time.perf_counter() < end:
+        before = time.process_time()
+        time.sleep(REST_SECONDS)
+        if time.process_time() - before < 0.1 * REST_SECONDS:
+            return
+
+
 def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
@@ -250,6 +262,8 @@ def time_runs(arguments: argparse.Namespace) -> dict[str, Any]:
     start = said = time.perf_counter()
     timed = {levels: sampling.timed_on_host(functools.partial(programs.infer, session)) for levels, session in sessions.items()}
     for levels in design:
+        if arguments.threads > 1:
+            rest()
         timed[levels]()
         best, share = 0.0, -1.0
         for _ in range(ATTEMPTS):

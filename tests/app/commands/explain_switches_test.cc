@@ -26,6 +26,14 @@ TEST(ExplainSwitches, WhatSaysHowALayerRunsIsUsageBesideThem) {
   EXPECT_THAT(ended.errors, HasSubstr("--heuristic"));
 }
 
+TEST(ExplainSwitches, AreOfAProcessor) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum(
+      {"explain", ProgramTest::Light("squeezenet"), "--switches", "onnxruntime", "--backend", "cuda-rehearsal"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("onnxruntime is switched on a processor, not on Pretended GPU"));
+}
+
 TEST(ExplainSwitches, ALightModelsSwitchesAddUpAndAreKept) {
   const ProgramTest program;
   const Ended ended = program.Infimum({"explain", ProgramTest::Light("squeezenet"), "--switches", "onnxruntime",

@@ -146,6 +146,9 @@ Result<Explanation> ExplainSwitches(const ExplainOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
                            OpenStore(options.replay.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.replay.campaign));
+  if (here.device.kind != DeviceKind::kCpu)
+    return Error{
+        fmt::format("--switches: {} is switched on a processor, not on {}", options.switches, here.device.name)};
   INFIMUM_ASSIGN_OR_RETURN(SwitchedRun run, RunSwitches(installation, options, talk));
   run.explanation.device = here.device.name;
   RunProfile kept = ExplainedRun(run.explanation, options, {run.level0});
