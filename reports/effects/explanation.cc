@@ -79,7 +79,7 @@ std::vector<std::string> Remarks(const Explanation& explanation) {
 }  // namespace
 
 std::string_view Name(FactorKind kind) {
-  constexpr std::array<std::string_view, 2> kNames = {"kernel", "fusion"};
+  constexpr std::array<std::string_view, 3> kNames = {"kernel", "fusion", "switch"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

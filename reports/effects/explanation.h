@@ -20,6 +20,7 @@ namespace infimum {
 enum class FactorKind {
   kKernel,  // "kernel": the same layers, another candidate
   kFusion,  // "fusion": other layers run as one
+  kSwitch,  // "switch": a framework's own; `layers` is empty
 };
 std::string_view Name(FactorKind kind);
 

@@ -56,24 +56,32 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def session_options(threads: int, dims: dict[str, int]) -> Any:
+    """As a program gets them by default, on so many threads."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    for name, extent in dims.items():
+        # With its dimensions known, ONNX Runtime folds the shape arithmetic that it would run each time.
+        options.add_free_dimension_override_by_name(name, extent)
+    return options
+
+
 def make_session(arguments: argparse.Namespace, profile_prefix: str | None, optimized: str | None) -> Any:
     import onnxruntime
 
     levels = onnxruntime.GraphOptimizationLevel
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = arguments.threads
-    options.inter_op_num_threads = 1
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    options.log_severity_level = 3
+    options = session_options(arguments.threads, model_values.read_dims(arguments.dim))
     options.graph_optimization_level = {
         "all": levels.ORT_ENABLE_ALL,
         "extended": levels.ORT_ENABLE_EXTENDED,
         "basic": levels.ORT_ENABLE_BASIC,
         "disabled": levels.ORT_DISABLE_ALL,
     }[arguments.optimization]
-    for name, extent in model_values.read_dims(arguments.dim).items():
-        # With its dimensions known, ONNX Runtime folds the shape arithmetic that it would run each time.
-        options.add_free_dimension_override_by_name(name, extent)
     if profile_prefix is not None:
         options.enable_profiling = True
         options.profile_file_prefix = profile_prefix

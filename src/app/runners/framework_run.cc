@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "infimum/base/text.h"
 #include "src/app/processes/child_process.h"
@@ -129,35 +131,16 @@ std::vector<std::string> ScriptArguments(const std::filesystem::path& model, con
 
 Result<RunProfile> MeasureByScript(const Installation& installation, const std::filesystem::path& model,
                                    const FrameworkOptions& options, Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path script, installation.FrameworkScript(options.framework));
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
-  const std::filesystem::path output = folder.path() / "run.json";
-  ProcessRequest request;
-  request.arguments = {installation.Python(options.python), script.string()};
-  const std::vector<std::string> given = ScriptArguments(model, options);
-  request.arguments.insert(request.arguments.end(), given.begin(), given.end());
-  request.arguments.insert(request.arguments.end(),
-                           {"--work-directory", folder.path().string(), "--output", output.string()});
-  request.budget = options.budget;
-  const std::string what = "measuring " + options.framework;
-  std::string complaint;
-  const auto take_error = [&](std::string_view line) {
-    if (ShowProgress(line, what, talk)) return;
-    talk.Detail(line);
-    if (!TrimSpace(line).empty()) complaint = std::string(TrimSpace(line));
-  };
-  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
-                                                     request, [](std::string_view) { return Status(); }, take_error));
-  talk.EndProgress();
-  if (end.interrupted) return Error{"interrupted while " + options.framework + " was measured"};
-  if (end.given_up || end.exit_code > 128) return Error{"its process " + end.how};
-  if (end.exit_code != 0) {
-    constexpr std::string_view kErrorLead = "infimum: error: ";
-    if (complaint.starts_with(kErrorLead)) complaint.erase(0, kErrorLead.size());
-    return Error{complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint};
-  }
-  std::ifstream file(output, std::ios::binary);
-  return ReadRun(file, options.framework + " run");
+  ScriptRun script{.framework = options.framework,
+                   .python = options.python,
+                   .arguments = ScriptArguments(model, options),
+                   .budget = options.budget,
+                   .what = "measuring " + options.framework};
+  script.arguments.insert(script.arguments.end(), {"--work-directory", folder.path().string()});
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunScript(installation, script, folder.path(), talk));
+  std::istringstream run(text);
+  return ReadRun(run, options.framework + " run");
 }
 
 // A run on another GPU than the one that it would be kept under is none.
@@ -198,6 +181,36 @@ Status CheckFramework(const FrameworkOptions& options) {
   if (!found->takes_module && !options.module.empty()) return Error{"--module applies to pytorch only"};
   INFIMUM_RETURN_IF_ERROR(CheckMode(*found, options));
   return CheckContract(*found, options);
+}
+
+Result<std::string> RunScript(const Installation& installation, const ScriptRun& script,
+                              const std::filesystem::path& folder, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path file,
+                           installation.FrameworkScript(script.framework, script.task));
+  const std::filesystem::path output = folder / "answer.json";
+  ProcessRequest request;
+  request.arguments = {installation.Python(script.python), file.string()};
+  request.arguments.insert(request.arguments.end(), script.arguments.begin(), script.arguments.end());
+  request.arguments.insert(request.arguments.end(), {"--output", output.string()});
+  request.budget = script.budget;
+  std::string complaint;
+  const auto take_error = [&](std::string_view line) {
+    if (ShowProgress(line, script.what, talk)) return;
+    talk.Detail(line);
+    if (!TrimSpace(line).empty()) complaint = std::string(TrimSpace(line));
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
+                                                     request, [](std::string_view) { return Status(); }, take_error));
+  talk.EndProgress();
+  if (end.interrupted) return Error{"interrupted while " + script.what};
+  if (end.given_up || end.exit_code > 128) return Error{"its process " + end.how};
+  if (end.exit_code != 0) {
+    constexpr std::string_view kErrorLead = "infimum: error: ";
+    if (complaint.starts_with(kErrorLead)) complaint.erase(0, kErrorLead.size());
+    return Error{complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint};
+  }
+  std::ifstream answer(output, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(answer), {});
 }
 
 Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,

@@ -59,4 +59,18 @@ Status CheckFramework(const FrameworkOptions& options);
 Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,
                                     const FrameworkOptions& options, Talk& talk);
 
+// One of the scripts of FrameworkScript.
+struct ScriptRun {
+  std::string framework;
+  std::string task = "measure";
+  std::string python;                               // as in FrameworkOptions
+  std::vector<std::string> arguments;               // "--output" is added
+  std::optional<std::chrono::seconds> budget = {};  // likewise
+  std::string what;                                 // "measuring onnxruntime", for its progress
+};
+
+// What it wrote to its --output, which lies in `folder`. The error is what it said last, in one line.
+Result<std::string> RunScript(const Installation& installation, const ScriptRun& script,
+                              const std::filesystem::path& folder, Talk& talk);
+
 }  // namespace infimum

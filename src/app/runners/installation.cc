@@ -108,8 +108,9 @@ Result<std::filesystem::path> Installation::GpuProperties(const std::string& giv
                            known.empty() ? "none" : Join(known, ", "))};
 }
 
-Result<std::filesystem::path> Installation::FrameworkScript(std::string_view framework) const {
-  return Choose(binaries_.parent_path() / "share/infimum/frameworks", "framework", "measure_", framework, ".py");
+Result<std::filesystem::path> Installation::FrameworkScript(std::string_view framework, std::string_view task) const {
+  return Choose(binaries_.parent_path() / "share/infimum/frameworks", "framework", fmt::format("{}_", task), framework,
+                ".py");
 }
 
 std::string Installation::Python(const std::string& given) const {

@@ -28,8 +28,8 @@ class Installation {
   // error lists those that it may be, or all.
   Result<std::filesystem::path> GpuProperties(const std::string& given) const;
 
-  // "measure_onnxruntime.py"; an error lists the frameworks that can be measured.
-  Result<std::filesystem::path> FrameworkScript(std::string_view framework) const;
+  // "measure_onnxruntime.py", of another task "explain_onnxruntime.py"; an error lists the frameworks that have one.
+  Result<std::filesystem::path> FrameworkScript(std::string_view framework, std::string_view task = "measure") const;
 
   // `given` (the user's --python), else INFIMUM_PYTHON, else the environment that scripts/setup made, else
   // python3 on the PATH.

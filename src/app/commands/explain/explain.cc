@@ -37,15 +37,6 @@ Result<std::optional<RunProfile>> RunOf(const ExplainOptions& options, const Rep
   return std::optional<RunProfile>(std::move(run));
 }
 
-// As many replicates as may be run within the budget, and some more.
-std::size_t ReplicatesFor(std::size_t factors, Latency inference, std::chrono::seconds budget) {
-  const double settings = static_cast<double>(SettingsOfReplicate(factors));
-  const double runs = settings * static_cast<double>(kRunsOfBlock) / static_cast<double>(kSettingsOfBlock);
-  const double wanted = kSpareRuns * (Latency(budget) / std::max(inference, Latency(1)));
-  const double most = std::min<double>(kMostRuns, static_cast<double>(kMostLevels) / static_cast<double>(factors));
-  return static_cast<std::size_t>(std::max(1.0, std::ceil(std::min(wanted, most) / runs)));
-}
-
 // The time of one inference, as far as it is known beforehand.
 Latency ExpectedTime(const Bracket& bracket) {
   for (const BoundVariant variant : {BoundVariant::kWithLayouts, BoundVariant::kFusedSequential})
@@ -97,26 +88,40 @@ std::vector<std::string> NotesOf(const ReplayResult& result) {
   return notes;
 }
 
-// Level 0 is a program that ran; the effects are its settings.
-RunProfile ProfileOf(const Explanation& explanation, const ReplayResult& result, const ReplayPlan& plan,
-                     const ExplainOptions& options) {
+}  // namespace
+
+std::size_t ReplicatesFor(std::size_t factors, Latency inference, std::chrono::seconds budget) {
+  const double settings = static_cast<double>(SettingsOfReplicate(factors));
+  const double runs = settings * static_cast<double>(kRunsOfBlock) / static_cast<double>(kSettingsOfBlock);
+  const double wanted = kSpareRuns * (Latency(budget) / std::max(inference, Latency(1)));
+  const double most = std::min<double>(kMostRuns, static_cast<double>(kMostLevels) / static_cast<double>(factors));
+  return static_cast<std::size_t>(std::max(1.0, std::ceil(std::min(wanted, most) / runs)));
+}
+
+Status EstimateFrom(const std::vector<DesignRun>& design, std::vector<std::optional<Latency>> times,
+                    Explanation& explanation) {
+  if (times.size() > design.size()) return Error{"the runner timed more inferences than it was asked for"};
+  times.resize(design.size());
+  Result<Effects> effects = EstimateEffects(design, times);
+  if (!effects.ok()) return Error{effects.error().message + "; raise --budget"};
+  explanation.effects = *std::move(effects);
+  return {};
+}
+
+RunProfile ExplainedRun(const Explanation& explanation, const ExplainOptions& options,
+                        std::vector<RunRepetition> level0) {
   RunProfile run;
   run.framework = std::string(kExplainFramework);
   run.framework_version = std::string(InfimumVersion());
   run.model_name = options.replay.model.stem().string();
-  run.model_sha256 = plan.graph.sha256;
   run.dims = options.replay.dims;
   run.threads = options.replay.campaign.threads;
-  run.contract = std::string(Name(plan.bracket.contract));
-  run.device = plan.bracket.selection.device.text;
   run.settings["level0"] = explanation.level0;
   run.settings["level1"] = explanation.level1;
   run.settings["explanation"] = ExplanationJson(explanation);
-  run.end_to_end = result.repetitions;
+  run.end_to_end = std::move(level0);
   return run;
 }
-
-}  // namespace
 
 Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
@@ -156,17 +161,15 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk) {
       RunOnTensors(installation, options.replay, schedule,
                    {"--rounds", "1", "--budget", fmt::format("{}s", options.budget.count())}, talk));
   if (const std::optional<std::string> fault = result.FirstFault()) return Error{"wrong numbers: " + *fault};
-  if (result.inferences.size() > design.size()) return Error{"the runner timed more inferences than it was asked for"};
-
-  std::vector<std::optional<Latency>> times(result.inferences.begin(), result.inferences.end());
-  times.resize(design.size());
-  Result<Effects> effects = EstimateEffects(design, times);
-  if (!effects.ok()) return Error{effects.error().message + "; raise --budget"};
-  explanation.effects = *std::move(effects);
+  INFIMUM_RETURN_IF_ERROR(EstimateFrom(design, {result.inferences.begin(), result.inferences.end()}, explanation));
   for (std::size_t i = 0; i < choices.factors.size(); ++i)
     explanation.factors.push_back(Described(schedule, result, i));
   explanation.notes = NotesOf(result);
-  INFIMUM_RETURN_IF_ERROR(store->ImportRun(ProfileOf(explanation, result, plan, options)));
+  RunProfile kept = ExplainedRun(explanation, options, result.repetitions);
+  kept.model_sha256 = plan.graph.sha256;
+  kept.contract = std::string(Name(plan.bracket.contract));
+  kept.device = plan.bracket.selection.device.text;
+  INFIMUM_RETURN_IF_ERROR(store->ImportRun(kept));
   return explanation;
 }
 

@@ -3,6 +3,7 @@
 
 #include "src/app/command.h"
 #include "src/app/commands/explain/explain.h"
+#include "src/app/commands/explain/switches.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {
@@ -30,7 +31,8 @@ Result<int> RunExplain(const ExplainCommandOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(explain.replay.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(explain.replay.campaign.backend_options,
                            ParsePairs(options.backend_options, "--backend-option"));
-  INFIMUM_ASSIGN_OR_RETURN(const Explanation explanation, ExplainModel(explain, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const Explanation explanation,
+                           explain.switches.empty() ? ExplainModel(explain, talk) : ExplainSwitches(explain, talk));
   std::string text;
   switch (options.format) {
     case OutputFormat::kTable:
@@ -47,6 +49,14 @@ Result<int> RunExplain(const ExplainCommandOptions& options) {
   return kDone;
 }
 
+// A check of --switches: "" where this framework's switches can be explained, else which can.
+std::string HasSwitches(const std::string& framework) {
+  const Result<Installation> installation = Installation::Find();
+  if (!installation) return installation.error().message;
+  const Result<std::filesystem::path> script = installation->FrameworkScript(framework, "explain");
+  return script ? std::string() : script.error().message;
+}
+
 }  // namespace
 
 void AddExplainCommand(CLI::App& app, Invocation& invocation) {
@@ -60,7 +70,10 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
       "each layer by what its library picks. Inferences in which random halves of the choices are at level 1 are "
       "timed\n"
       "in turn; the effects have 95 % intervals and add up to the difference of both programs, without an order.\n"
-      "Every step of both levels is compared with a reference, the outputs with ONNX Runtime's.",
+      "Every step of both levels is compared with a reference, the outputs with ONNX Runtime's.\n"
+      "--switches onnxruntime: of the framework itself instead, what each of its own switches wins (graph "
+      "optimizations, the\n"
+      "NCHWc layout, pre-packing, memory arena): level 0 is on, as by default, level 1 is off.",
       "infimum explain resnet50.onnx --run resnet50.run.json");
   AddModel(command, options->model);
   AddDims(command, options->dims);
@@ -80,6 +93,13 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--python", explain.replay.python, "the Python with ONNX Runtime")->type_name("PATH");
   command->add_flag("!--no-regions", explain.replay.regions, "single layers only, no measured regions");
   command->add_option("--keep", options->keep, "keep schedule, tensors and result in this folder")->type_name("DIR");
+  CLI::Option* switches =
+      command->add_option("--switches", explain.switches, "switch this framework's own optimizations: onnxruntime")
+          ->type_name("F")
+          ->check(HasSwitches);
+  for (const char* of_replays :
+       {"--contract", "--cache", "--run", "--framework", "--heuristic", "--no-regions", "--keep"})
+    switches->excludes(of_replays);
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   AddTalk(command, options->talk);

@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""Times whole inferences of ONNX Runtime with its own switches on and off, for infimum to read.
+
+    python explain_onnxruntime.py model.onnx --dim batch=8 --output switches.json
+    python explain_onnxruntime.py model.onnx --dim batch=8 --switch "NCHWc layout" --switch "memory arena" \\
+        --design runs.txt --seconds 60 --output times.json
+
+The first form finds the switches that change anything for this model. The second takes a file of one run a line, "01":
+'1' where the switch of this place is off. There is one session for each combination, all in this process; the runs are
+timed in their order, each behind an untimed inference of the same session, which finds the caches and the memory as a
+program finds them that has one session. Outputs are compared with those of the session that a program gets by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import functools
+import gc
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import measure_onnxruntime
+import model_values
+import numpy
+import onnx
+import onnxruntime
+import sampling
+
+SCHEMA = "infimum.switches/1"
+TOLERANCE = 1e-3  # of an output's largest element
+ATTEMPTS = 3  # at a run, until the process had its cores
+MOST_PROGRAMS = 66  # 64 settings of a design and its ends
+MEMORY_SHARE = 0.6  # of what is available, for all sessions
+PROBE_SECONDS = 5.0
+REST_SECONDS = 0.005  # without work of this process, after which no thread spins
+MOST_REST_SECONDS = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Switch:
+    """What ONNX Runtime does by default, and how it is told not to."""
+
+    name: str
+    optimizers: tuple[str, ...] = ()  # to disable, of this and of earlier versions: names that are unknown change nothing
+    attribute: tuple[str, bool] | None = None  # of SessionOptions
+    entry: tuple[str, str] | None = None  # of the session's configuration
+    is_level: bool = False  # the optimization level
+    from_threads: int = 1
+
+    def off(self) -> str:
+        if self.is_level:
+            return "ORT_ENABLE_BASIC"
+        if self.attribute:
+            return f"{self.attribute[0]}={self.attribute[1]}"
+        return "=".join(self.entry) if self.entry else "without " + ", ".join(self.optimizers)
+
+    def changes_graph(self) -> bool:
+        return self.is_level or bool(self.optimizers)
+
+
+# Neighbours are those that may interact: a layout whose kernels apply activations, a level that includes both.
+SWITCHES = [
+    Switch("activation fusions", ("ConvActivationFusion", "ConvAddActivationFusion", "GemmActivationFusion", "MatMulActivationFusion")),
+    Switch("NCHWc layout", ("NchwcTransformer",)),
+    Switch("optimization beyond basic", is_level=True),
+    Switch("matmul fusions", ("MatMulAddFusion", "MatMulScaleFusion", "MatmulTransposeFusion")),
+    Switch("attention fusions", ("AttentionFusion", "GroupQueryAttentionFusion", "GroupQueryAttentionPreNormFusion")),
+    Switch("layer normalization fusions", ("LayerNormFusion", "LayerNormFusionL1", "LayerNormFusionL2", "SimplifiedLayerNormFusion")),
+    Switch("skip fusions", ("SkipLayerNormFusion", "BiasSkipLayerNormFusion", "EmbedLayerNormFusion")),
+    Switch("Gelu fusions", ("GeluFusion", "GeluFusionL1", "GeluFusionL2", "BiasGeluFusion", "FastGeluFusion", "QuickGeluFusion")),
+    Switch("constant folding", ("ConstantFolding", "ConstantFoldingDQ")),
+    Switch("weight pre-packing", entry=("session.disable_prepacking", "1")),
+    Switch("memory arena", attribute=("enable_cpu_mem_arena", False)),
+    Switch("memory pattern", attribute=("enable_mem_pattern", False)),
+    Switch("spinning", entry=("session.intra_op.allow_spinning", "0"), from_threads=2),
+]
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="binds a symbolic dimension")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: quiet ones)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of inferences")
+    parser.add_argument("--switch", action="append", default=[], choices=[switch.name for switch in SWITCHES], metavar="NAME")
+    parser.add_argument("--design", type=Path, help="the runs; without it the switches that change anything are found")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, required=True)
+    return parser.parse_args()
+
+
+class Programs:
+    """Sessions of one model by what is switched off, on the same inputs and weights."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._arguments = arguments
+        self._dims = model_values.read_dims(arguments.dim)
+        self._source = model_values.with_random_weights(arguments.model, arguments.seed)
+        self._feeds: dict[str, Any] = {}
+        self._expected: list[Any] = []
+        self.difference = 0.0
+
+    def source_bytes(self) -> int:
+        return len(self._source) if isinstance(self._source, bytes) else self._arguments.model.stat().st_size
+
+    def make(self, off: Sequence[Switch], optimized: Path | None = None) -> Any:
+        options = measure_onnxruntime.session_options(self._arguments.threads, self._dims)
+        disabled: list[str] = []
+        for switch in off:
+            disabled += switch.optimizers
+            if switch.is_level:
+                options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+            if switch.attribute:
+                setattr(options, *switch.attribute)
+            if switch.entry:
+                options.add_session_config_entry(*switch.entry)
+        if optimized:
+            options.optimized_model_filepath = str(optimized)
+        return onnxruntime.InferenceSession(
+            self._source, sess_options=options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled or None
+        )
+
+    def graph(self, off: Sequence[Switch]) -> list[tuple[Any, ...]]:
+        """What runs, without the names of values."""
+        with tempfile.TemporaryDirectory(dir=self._arguments.output.resolve().parent) as folder:
+            path = Path(folder) / "optimized.onnx"
+            self.make(off, path)
+            nodes = onnx.load(str(path), load_external_data=False).graph.node
+        return sorted(
+            (node.domain, node.op_type, len(node.input), sorted(one.SerializeToString(deterministic=True) for one in node.attribute))
+            for node in nodes
+        )
+
+    def infer(self, session: Any) -> list[Any]:
+        if not self._feeds:
+            self._feeds = model_values.random_inputs(session.get_inputs(), self._arguments.model, self._dims, self._arguments.seed)
+        outputs: list[Any] = session.run(None, self._feeds)
+        return outputs
+
+    def check(self, session: Any, off: Sequence[Switch]) -> None:
+        """Compares the outputs; the first session to be checked is the one with nothing off."""
+        outputs = self.infer(session)
+        if not self._expected:
+            self._expected = outputs
+        for wanted, got in zip(self._expected, outputs, strict=True):
+            wanted, got = numpy.asarray(wanted, numpy.float64), numpy.asarray(got, numpy.float64)
+            error = float(numpy.max(numpy.abs(got - wanted), initial=0.0)) / max(float(numpy.max(numpy.abs(wanted), initial=0.0)), 1e-30)
+            self.difference = max(self.difference, error)
+            if not error <= TOLERANCE:
+                names = ", ".join(switch.name for switch in off) or "nothing"
+                raise SystemExit(
+                    f"infimum: error: with {names} off ONNX Runtime computes other outputs: they differ by {error:.2g} of the "
+                    f"largest element, {TOLERANCE:g} is allowed"
+                )
+
+
+def best_of_three(programs: Programs, session: Any) -> float:
+    return min(sampling.timed_on_host(lambda: programs.infer(session))() for _ in range(3))
+
+
+def rest() -> None:
+    """Until the threads of the session before no longer spin for work: they do so for some 25 ms, on the same cores."""
+    end = time.perf_counter() + MOST_REST_SECONDS
+    while time.perf_counter() < end:
+        before = time.process_time()
+        time.sleep(REST_SECONDS)
+        if time.process_time() - before < 0.1 * REST_SECONDS:
+            return
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def available_bytes() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 1 << 62
+
+
+def find_switches(arguments: argparse.Namespace) -> dict[str, Any]:
+    programs = Programs(arguments)
+    before = resident_bytes()
+    session = programs.make([])
+    programs.check(session, [])
+    samples = sampling.warm_up(sampling.timed_on_host(lambda: programs.infer(session)), PROBE_SECONDS)
+    of_session = max(resident_bytes() - before, programs.source_bytes())
+    as_it_is = programs.graph([])
+    layout = next(switch for switch in SWITCHES if switch.optimizers == ("NchwcTransformer",))
+    contexts: list[tuple[list[Switch], list[tuple[Any, ...]]]] = [([], as_it_is)]
+    if (without := programs.graph([layout])) != as_it_is:
+        contexts.append(([layout], without))
+    found: list[Switch] = []
+    effects: dict[str, float] = {}
+    notes: list[str] = []
+    idle: list[str] = []
+    # The level last: what it includes beside the other switches is what it switches.
+    for place, switch in enumerate(sorted(SWITCHES, key=lambda switch: switch.is_level)):
+        sampling.progress(place, len(SWITCHES), f"what changes without {switch.name}")
+        applies = arguments.threads >= switch.from_threads
+        if switch.is_level:
+            others = [other for other in found if other.changes_graph()]
+            applies = programs.graph([*others, switch]) != programs.graph(others)
+        elif switch.optimizers:
+            applies = any(programs.graph([*context, switch]) != graph for context, graph in contexts)
+        if not applies:
+            idle.append(switch.name + (" (beside the others)" if switch.is_level else ""))
+            continue
+        session = programs.make([switch])
+        programs.check(session, [switch])
+        effects[switch.name] = abs(best_of_three(programs, session) - min(samples))
+        found.append(switch)
+    found.sort(key=SWITCHES.index)
+    if idle:
+        notes.append("left out, since they change nothing for this model and these threads: " + ", ".join(idle))
+    gc.collect()
+    room = int(MEMORY_SHARE * available_bytes() / of_session)
+    dropped: list[str] = []
+    while found and min(2 ** len(found), MOST_PROGRAMS) > room:
+        found.remove(least := min(found, key=lambda switch: effects[switch.name]))
+        dropped.append(least.name)
+    if dropped:
+        notes.append(f"left out, since the memory holds {room} sessions of this model (they change least alone): " + ", ".join(dropped))
+    return {
+        "factors": [{"name": switch.name, "level0": "as by default", "level1": switch.off()} for switch in found],
+        "inference_us": statistics.median(samples),
+        "notes": notes,
+    }
+
+
+def time_runs(arguments: argparse.Namespace) -> dict[str, Any]:
+    switches = [next(one for one in SWITCHES if one.name == name) for name in arguments.switch]
+    design = arguments.design.read_text().split()
+    wanted = sorted(set(design))
+    if any(len(levels) != len(switches) or set(levels) - {"0", "1"} for levels in wanted):
+        raise SystemExit(f"infimum: error: {arguments.design}: a run has not one level, 0 or 1, for each --switch")
+    if len(wanted) > MOST_PROGRAMS:
+        raise SystemExit(f"infimum: error: {arguments.design}: {len(wanted)} combinations, {MOST_PROGRAMS} at most are sessions at once")
+    programs = Programs(arguments)
+    programs.check(programs.make([]), [])
+    sessions: dict[str, Any] = {}
+    for levels in wanted:
+        sampling.progress(len(sessions), len(wanted), "sessions")
+        off = [switch for switch, level in zip(switches, levels, strict=True) if level == "1"]
+        sessions[levels] = programs.make(off)
+        programs.check(sessions[levels], off)
+        for _ in range(sampling.LEAST_WARM_UP):
+            programs.infer(sessions[levels])
+    gc.collect()
+    gc.disable()
+    core_time = sampling.CoreTime(arguments.threads)
+    times: list[float] = []
+    shares: list[float] = []
+    start = said = time.perf_counter()
+    timed = {levels: sampling.timed_on_host(functools.partial(programs.infer, session)) for levels, session in sessions.items()}
+    for levels in design:
+        if arguments.threads > 1:
+            rest()
+        timed[levels]()
+        best, share = 0.0, -1.0
+        for _ in range(ATTEMPTS):
+            core_time.begin()
+            took = timed[levels]()
+            had = core_time.share(took)
+            if had > share:
+                best, share = took, had
+            if share >= sampling.COUNTS:
+                break
+        times.append(best)
+        shares.append(share)
+        now = time.perf_counter()
+        if now - start >= arguments.seconds:
+            break
+        if now - said >= 1.0:
+            said = now
+            sampling.progress(int(now - start), int(arguments.seconds), f"{len(times)} inferences")
+    counted = [share >= sampling.COUNTS for share in shares]
+    # As everywhere: a run in which few count is kept as it is, and says so.
+    noisy = 2 * sum(counted) < len(counted)
+    typical = f"the typical one for {100 * statistics.median(shares):.0f} %"
+    disturbed = f"{len(counted) - sum(counted)} of {len(counted)} inferences had their cores for less than {100 * sampling.COUNTS:g} % of their time"
+    notes = [f"outputs of {len(wanted)} combinations differ by {programs.difference:.2g} of the largest element at most"]
+    if noisy:
+        notes.append(f"noisy: {disturbed} ({typical}): other programs ran on them; the times are kept as they are")
+    elif not all(counted):
+        notes.append(f"{disturbed} and are left out")
+    return {
+        "inferences_us": times,
+        "disturbed": [] if noisy else [run for run, count in enumerate(counted) if not count],
+        "largest_difference": programs.difference,
+        "notes": notes,
+    }
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    if not arguments.model.is_file():
+        raise SystemExit(f"infimum: error: {arguments.model}: no such file")
+    sampling.pin(arguments.cores, arguments.threads)
+    answer = time_runs(arguments) if arguments.design else find_switches(arguments)
+    head = {"schema": SCHEMA, "framework": "onnxruntime", "framework_version": onnxruntime.__version__}
+    arguments.output.write_text(json.dumps({**head, **answer}))
+
+
+if __name__ == "__main__":
+    main()
