@@ -288,12 +288,11 @@ def time_runs(arguments: argparse.Namespace) -> dict[str, Any]:
     typical = f"the typical one for {100 * statistics.median(shares):.0f} %"
     disturbed = f"{len(counted) - sum(counted)} of {len(counted)} inferences had their cores for less than {100 * sampling.COUNTS:g} % of their time"
     notes = [f"outputs of {len(wanted)} combinations differ by {programs.difference:.2g} of the largest element at most"]
-    if noisy:
-        notes.append(f"noisy: {disturbed} ({typical}): other programs ran on them; the times are kept as they are")
-    elif not all(counted):
+    if not noisy and not all(counted):
         notes.append(f"{disturbed} and are left out")
     return {
         "inferences_us": times,
+        "noisy": f"{disturbed} ({typical}): other programs ran on them" if noisy else "",
         "disturbed": [] if noisy else [run for run, count in enumerate(counted) if not count],
         "largest_difference": programs.difference,
         "notes": notes,

@@ -32,7 +32,7 @@ if [ -z "$design" ]; then
   exit
 fi
 [ "$switches" = "[fast][small one]" ] || exit 3
-awk 'BEGIN { printf "{\"schema\":\"infimum.switches/1\",\"notes\":[\"outputs are the same\"],\"disturbed\":[1],\"inferences_us\":[" }
+awk 'BEGIN { printf "{\"schema\":\"infimum.switches/1\",\"notes\":[\"outputs are the same\"],\"noisy\":\"" ENVIRON["NOISY"] "\",\"disturbed\":[1],\"inferences_us\":[" }
   NR <= 720 { time = 1000 + 100 * substr($1, 1, 1) + 20 * substr($1, 2, 1) + (NR * 7) % 5 + (NR == 2 ? 9000 : 0)
               printf (NR > 1 ? "," : "") time }
   END { print "]}" }' $design >$output
@@ -82,6 +82,14 @@ TEST_F(Switches, EffectsAreWhatTheProgramTakesLongerWithoutEach) {
   EXPECT_THAT(explanation.notes, ElementsAre("outputs are the same", "left out: slow"));
   ASSERT_FALSE(run->level0.samples.empty());
   EXPECT_LT(*std::ranges::max_element(run->level0.samples), Latency(1010));
+}
+
+TEST_F(Switches, ANoisyRunSaysSo) {
+  WriteScript(std::string("export NOISY=neighbours\n") + kScript);
+  const Result<SwitchedRun> run = Explained();
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(run->noisy, "neighbours");
+  EXPECT_EQ(run->explanation.notes.front(), "noisy: neighbours");
 }
 
 TEST_F(Switches, WhatTheScriptSaidLastIsTheError) {

@@ -26,6 +26,7 @@ struct FoundSwitches {
 struct SwitchedTimes {
   std::vector<Latency> inferences;
   std::vector<std::size_t> disturbed;  // which of them do not count
+  std::string noisy;                   // as in RunProfile
   std::vector<std::string> notes;
 };
 
@@ -50,6 +51,7 @@ template <class Visitor>
 static void VisitFields(Visitor& visit, Like<SwitchedTimes> auto& times) {
   visit("inferences_us", times.inferences);
   visit("disturbed", times.disturbed);
+  visit("noisy", times.noisy);
   visit("notes", times.notes);
 }
 
@@ -136,6 +138,8 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
   INFIMUM_RETURN_IF_ERROR(EstimateFrom(design, std::move(times), explanation));
   explanation.factors = std::move(found.factors);
   explanation.notes = timed.notes;
+  run.noisy = timed.noisy;
+  if (!run.noisy.empty()) explanation.notes.insert(explanation.notes.begin(), "noisy: " + run.noisy);
   explanation.notes.insert(explanation.notes.end(), found.notes.begin(), found.notes.end());
   return run;
 }
@@ -152,6 +156,7 @@ Result<Explanation> ExplainSwitches(const ExplainOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(SwitchedRun run, RunSwitches(installation, options, talk));
   run.explanation.device = here.device.name;
   RunProfile kept = ExplainedRun(run.explanation, options, {run.level0});
+  kept.noisy = run.noisy;
   kept.model_sha256 = graph.sha256;
   kept.contract = std::string(Name(MainContract(graph)));
   kept.device = here.device.Key().text;

@@ -23,6 +23,7 @@ std::vector<DesignRun> DesignOfSwitches(std::size_t factors, std::size_t replica
 struct SwitchedRun {
   Explanation explanation;
   RunRepetition level0;  // the timed inferences with nothing off
+  std::string noisy;     // as in RunProfile
 };
 // Without a store or a device.
 Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainOptions& options, Talk& talk);
