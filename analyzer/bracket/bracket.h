@@ -81,6 +81,8 @@ struct ModelContext {
   bool is_warm = true;     // no row from memory counts: the same as with all caches warm
   double near_share() const { return constants > 0 ? near / constants : 1; }
   double cold_share() const { return constants > 0 ? cold / constants : 1; }
+  // What they cost from memory hardly counts then.
+  bool stays_near() const { return near_share() >= 0.9; }
 };
 
 struct Bracket {

@@ -1,7 +1,7 @@
 // Where R, the best known kernels run as one program, takes longer than the bound counts for them.
 //
-//   R 77.1 ms, bound 70.3 ms:  layers with weights 4.9 ms, changes of layout 0.8 ms, other layers 1.6 ms
-//   most: conv_51 (402 us in R, 371 us in the bound)
+//   R 33.9 ms, bound 32.6 ms:  layers with weights 436 us, changes of layout 73 us, other layers 109 us
+//   most: node_linear (296 us in R, 190 us in the bound)
 //
 // A part's time in R is that between its neighbours, with caches as they leave them; a bound counts a row's, weights as
 // near as predicted and all else in the caches. Reading the clock between parts takes time as well, so that the parts

@@ -2,7 +2,7 @@
 // with the same weights again and again says too little of, and one with weights from memory too much.
 //
 //   ResNet-50: an inference goes through 102 MB of weights and 10 MB of the rest. By tau, the measured curve of the
-//   memory (analyzer/types/touch_curve.h), caches keep 0.29 of so much at best, in one order 0.034 (DeviceModel): so
+//   memory (analyzer/types/touch_curve.h), caches keep 0.29 of so much at best, in one order 0.036 (DeviceModel): so
 //   much of a layer's weights counts as near.
 //
 // Predicted from the model and the device alone; no run of the model enters.

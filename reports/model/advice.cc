@@ -65,13 +65,13 @@ void AddMissing(ReportModel& report) {
 
 // In context, where too little is known of what weights from memory cost.
 void AdviseOnContext(ReportModel& report) {
-  constexpr double kMostlyNear = 0.9, kMostlyMeasured = 0.8;
+  constexpr double kMostlyMeasured = 0.8;
   const std::optional<ModelContext>& context = report.bracket.context;
-  if (!context || context->near_share() >= kMostlyNear || context->cold_share() >= kMostlyMeasured) return;
+  if (!context || context->stays_near() || context->cold_share() >= kMostlyMeasured) return;
   report.advice.push_back(
       {fmt::format(
            "An inference leaves {} of the model’s weights ({}) near, and of {} of them it was measured what they "
-           "cost from memory: the other layers count with all caches warm, and the true bound is higher",
+           "cost from memory: what the others lose by them is taken from like layers, or not counted",
            PercentText(context->near_share()), BytesText(Bytes{static_cast<std::int64_t>(context->constants)}),
            PercentText(context->cold_share())),
        report.bench_options ? OnAllThreads("analyze", report) : std::string()});

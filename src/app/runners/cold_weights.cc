@@ -27,11 +27,6 @@ class Collector {
     names_[found->first].insert(candidates.begin(), candidates.end());
   }
 
-  bool Has(const WorkloadKey& key, const std::string& candidate) const {
-    const auto names = names_.find(key);
-    return names != names_.end() && names->second.contains(candidate);
-  }
-
   std::vector<ColdWeightsEntry> Take() const {
     std::vector<ColdWeightsEntry> entries;
     for (const auto& [key, entry] : entries_) {
@@ -69,7 +64,7 @@ std::vector<std::pair<std::string, Plan>> ByCandidate(const std::vector<ColdWeig
 }  // namespace
 
 ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket) {
-  Collector chosen, layers, rivals;
+  Collector chosen, layers;
   const auto contract_of = [&](const Workload& workload) {
     return bracket.selection.contract.value_or(NativeContract(workload));
   };
@@ -95,15 +90,7 @@ ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket)
       if (workload) chosen.Add(*workload, contract_of(*workload), {unit.candidate.name()});
     }
   }
-  for (const Decider& decider : bracket.deciders) {
-    // The store's own text; one that nothing can read would not have been a decider.
-    const Result<Workload> workload = ParseWorkload(decider.workload.text);
-    if (!workload.ok()) continue;
-    std::vector<std::string> others = decider.candidates;
-    std::erase_if(others, [&](const std::string& name) { return chosen.Has(decider.workload, name); });
-    rivals.Add(*workload, decider.contract, others);
-  }
-  return {chosen.Take(), layers.Take(), rivals.Take()};
+  return {chosen.Take(), layers.Take()};
 }
 
 namespace {
@@ -174,22 +161,20 @@ class ColdCampaign {
 
 Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,
                           const Selection& selection, const CampaignOptions& campaign, Store& store, Talk& talk) {
-  constexpr int kMostTurns = 5;
+  constexpr int kMostTurns = 10;
   ColdCampaign cold(installation, here, campaign, store, talk);
-  ColdWeightsPlan wanted;
-  // What lost least for being measured least is chosen no more once it is.
+  // A candidate that was not measured is taken to lose least: where it could be the best it is chosen, and measured in
+  // the next turn. The layers' rows may change what regions with the same weights are taken to lose.
   for (int turn = 0; turn < kMostTurns; ++turn) {
     INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(graph, store, selection));
-    wanted = PlanColdWeights(graph, bracket);
-    INFIMUM_ASSIGN_OR_RETURN(const bool goes_on, cold.Measure(wanted.chosen, selection, "the best candidates"));
+    const ColdWeightsPlan wanted = PlanColdWeights(graph, bracket);
+    INFIMUM_ASSIGN_OR_RETURN(bool goes_on, cold.Measure(wanted.chosen, selection, "the best candidates"));
+    if (goes_on && !cold.HasMeasured()) {
+      INFIMUM_ASSIGN_OR_RETURN(goes_on, cold.Measure(wanted.layers, selection, "layers that run fused"));
+      goes_on = goes_on && cold.HasMeasured();
+    }
     if (!goes_on) return {};
-    if (!cold.HasMeasured()) break;
   }
-  INFIMUM_ASSIGN_OR_RETURN(const bool goes_on,
-                           cold.Measure(wanted.rivals, selection, "candidates as good as the best"));
-  if (!goes_on) return {};
-  INFIMUM_ASSIGN_OR_RETURN(const bool is_done, cold.Measure(wanted.layers, selection, "layers that run fused"));
-  static_cast<void>(is_done);
   return {};
 }
 

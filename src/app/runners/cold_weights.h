@@ -1,6 +1,6 @@
 // What decides a model's bound, measured with its weights in memory as well.
 //
-//   resnet50: 23 of its 26 configurations with weights, 31 candidates of them  ->  a minute, where all would take four
+//   resnet50: the best candidates of 26 configurations with weights, then of 8 and of 3 that are chosen in their place
 //
 // First what the bound and R run, those with most weights before the others; then the candidates that cannot be told
 // from these, and layers that run fused. Another candidate might be better with weights from memory: that takes
@@ -28,7 +28,6 @@ struct ColdWeightsEntry {
 struct ColdWeightsPlan {
   std::vector<ColdWeightsEntry> chosen;  // what the fused bound and R run
   std::vector<ColdWeightsEntry> layers;  // the best of layers that run fused there
-  std::vector<ColdWeightsEntry> rivals;  // of the deciders, candidates that cannot be told from these
 };
 ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket);
 

@@ -45,7 +45,6 @@ constexpr std::chrono::seconds kTransformsTime{30};
 
 // Where weights do not stay near, a share of the budget for what they cost from memory; and one for R.
 constexpr int kColdShare = 6, kShowShare = 5;
-constexpr double kMostlyNear = 0.9;
 constexpr std::chrono::seconds kLeastForReplay{8};
 
 // The framework's part of the budget: a fortieth for each of its four processes, so that a small budget
@@ -242,7 +241,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
 
   const std::chrono::seconds budget = options.campaign.budget, none(0);
   const std::chrono::seconds peaks_time = more_peaks ? std::min(kPeaksTime, budget / 8) : none;
-  const bool needs_cold = analysis.bracket.context && analysis.bracket.context->near_share() < kMostlyNear;
+  const bool needs_cold = analysis.bracket.context && !analysis.bracket.context->stays_near();
   const std::chrono::seconds cold_time = needs_cold ? budget / kColdShare : none;
   // Without a framework nothing makes the weights and says what the outputs must be; times that are made up show
   // nothing.
@@ -299,8 +298,14 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     }
   }
   if (fresh) {
-    if (goes_on())
-      if (const Result<RunProfile> again = measure_framework(false)) AddRepetitions(*again, *fresh);
+    if (goes_on()) {
+      if (const Result<RunProfile> again = measure_framework(false)) {
+        AddRepetitions(*again, *fresh);
+      } else if (!Interrupted()) {
+        warnings.push_back({"Only the first half of the framework's processes counts: " + again.error().message, true});
+        talk.Warn(warnings.back().text);
+      }
+    }
     fresh->device = selection.device.text;
     INFIMUM_RETURN_IF_ERROR(store->ImportRun(*fresh));
     if (!fresh->noisy.empty()) {

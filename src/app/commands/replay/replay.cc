@@ -42,6 +42,11 @@ Result<std::string> ReadFile(const std::filesystem::path& path) {
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+std::chrono::seconds LeftUntil(std::chrono::steady_clock::time_point end) {
+  const auto left = std::chrono::ceil<std::chrono::seconds>(end - std::chrono::steady_clock::now());
+  return std::max(left, std::chrono::seconds(1));
+}
+
 // Runs a child whose last word on standard error is its complaint. Exit codes other than 0 are errors.
 Status RunChild(const std::vector<std::string>& arguments, std::string_view what, const ReplayOptions& options,
                 Talk& talk) {
@@ -52,10 +57,7 @@ Status RunChild(const std::vector<std::string>& arguments, std::string_view what
   };
   ProcessRequest request;
   request.arguments = arguments;
-  if (options.end) {
-    const auto left = std::chrono::ceil<std::chrono::seconds>(*options.end - std::chrono::steady_clock::now());
-    request.most = std::max(left, std::chrono::seconds(1));
-  }
+  if (options.end) request.most = LeftUntil(*options.end);
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
                                                      request, [](std::string_view) { return Status(); }, take_error));
   if (end.interrupted) return Error{fmt::format("interrupted while {}", what)};
@@ -229,6 +231,7 @@ Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& 
   taken.takes = [&](const FusableRegion& region) { return options.regions && CanReplay(region); };
   CampaignOptions transforms = options.campaign;
   transforms.budget = kReplayTransformsTime;
+  if (options.end) transforms.budget = std::min(transforms.budget, LeftUntil(*options.end));
   INFIMUM_ASSIGN_OR_RETURN(plan.bracket,
                            WithTransformTimes(installation, plan.graph, store, selection, taken, transforms, talk));
   const auto unmeasured = std::ranges::count_if(plan.bracket.layers, [](const LayerLatency& layer) {
