@@ -72,11 +72,9 @@ namespace {
 // Workloads whose constants are as many within so much: a convolution, and the same with a bias and what follows it.
 constexpr double kSameConstants = 1.02;
 
-bool IsCold(const Measurement& row) { return row.cache == CacheState::kColdWeights; }
-
 std::vector<Measurement> TakeCold(std::vector<Measurement>& rows) {
-  const auto cold =
-      std::stable_partition(rows.begin(), rows.end(), [](const Measurement& row) { return !IsCold(row); });
+  const auto cold = std::stable_partition(rows.begin(), rows.end(),
+                                          [](const Measurement& row) { return row.cache != CacheState::kColdWeights; });
   std::vector<Measurement> taken(std::make_move_iterator(cold), std::make_move_iterator(rows.end()));
   rows.erase(cold, rows.end());
   std::erase_if(taken,
