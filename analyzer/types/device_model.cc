@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::string_view kDataSheet = "data sheet";
 
+// Of bytes from memory over near ones. Times that are closer tell nothing of where the bytes are, and a row with
+// weights from memory can say little that the others do not.
+constexpr double kLeastContrast = 1.05;
+
 // Neighbouring working sets of a whole curve are no farther apart.
 constexpr double kWholeStep = 1.5;
 
@@ -261,8 +265,7 @@ double DeviceModel::ShareNear(double part, double all) const {
   if (!curves_) return levels_.empty() || all <= levels_.back().nearer ? 1 : 0;
   const TouchCurve& read = curves_->read;
   const double near = read.SecondsFor(part) / part, here = read.SecondsFor(all) / all, far = read.SecondsForFarByte();
-  // Where memory is as near as anything, its rows say what the others say.
-  if (!(far > near)) return 1;
+  if (!(far > kLeastContrast * near)) return 1;
   const double most = std::clamp((far - here) / (far - near), 0.0, 1.0);
   if (!(most > 0) || !(most < 1)) return most;
   // Ascends to the smaller root; the other is 1.

@@ -159,6 +159,16 @@ TEST(ShareNear, FallsWithTheWorkingSet) {
   }
 }
 
+// 10 GB/s everywhere, but for what rounding and noise make of it.
+TEST(ShareNear, IsAllWhereTheCurveTellsNothing) {
+  DevicePeaks peaks = Curve();
+  for (std::size_t i = 0; i < peaks.rates.size(); ++i)
+    peaks.rates[i].per_second = 1e10 * (1 + 0.01 * static_cast<double>(i % 3));
+  const Result<DeviceModel> device = DeviceModel::Make({"cpu/x/l1=48K/l2=1M/l3=32M/cores=1"}, peaks, 1);
+  ASSERT_TRUE(device.ok());
+  for (double mib = 0.01; mib < 1024; mib *= 2) EXPECT_EQ(device->ShareNear(mib * kMiB, 1024 * kMiB), 1) << mib;
+}
+
 TEST(ShareNear, WithoutACurveCachesHoldAllOrNothing) {
   DevicePeaks peaks;
   peaks.rates.push_back({PeakRate::Kind::kRead, Bytes{0}, DataType::kNone, 1, 800e9, "data sheet: x"});
