@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "infimum/base/beat.h"
 #include "infimum/base/units.h"
 
 namespace infimum {
@@ -39,6 +40,7 @@ struct ProfiledLayer {
 // One process: its samples belong together.
 struct RunRepetition {
   std::vector<Latency> samples;
+  std::optional<Beat> beat = std::nullopt;  // around and between them, in the mean
 
   friend bool operator==(const RunRepetition&, const RunRepetition&) = default;
 };

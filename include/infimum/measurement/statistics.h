@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "infimum/base/beat.h"
 #include "infimum/base/units.h"
 
 namespace infimum {
@@ -40,6 +41,8 @@ struct Repetition {
   std::vector<Latency> samples;  // at most kMaxKeptSamples, evenly spaced in the order they were taken
   // Read before and after it; absent where the system does not report them.
   std::optional<ClockRange> clocks = std::nullopt;
+  // The mean of those before and after it; absent where nothing was taken.
+  std::optional<Beat> beat = std::nullopt;
 
   friend bool operator==(const Repetition&, const Repetition&) = default;
 };
