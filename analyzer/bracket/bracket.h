@@ -17,6 +17,7 @@
 #include "analyzer/bracket/shown_loss.h"
 #include "analyzer/bracket/what_if.h"
 #include "analyzer/floor/floor.h"
+#include "analyzer/rows/pace.h"
 #include "analyzer/types/layer_time.h"
 #include "analyzer/types/layout_plan.h"
 #include "infimum/graph/fusable_regions.h"
@@ -109,6 +110,7 @@ struct Bracket {
   std::vector<EnvironmentKey> environments;  // that its measurements come from, ascending
   std::vector<EvidenceText> evidence;        // that they carry, ascending
   std::optional<SeveralHosts> hosts;         // absent where one host is all that is known of
+  Pace pace;                                 // to which its rows are held, and runs are to be (HoldTo)
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
   std::vector<WhatIfOutcome> what_ifs;       // as asked for; and contracts and cache states that have rows

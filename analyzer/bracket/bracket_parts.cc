@@ -7,6 +7,8 @@
 namespace infimum {
 namespace {
 
+// Times that were held to the metronome by less are as they were measured.
+constexpr double kWorthSaying = 0.01;
 // Highest clocks that are nearer than this are taken for the same: readings are of single moments.
 constexpr double kSameClocks = 1.05;
 
@@ -98,6 +100,7 @@ void SetOrigins(const MeasuredRows& rows, Bracket& bracket) {
   bracket.evidence.clear();
   for (const auto& [text, clocks] : rows.evidence()) bracket.evidence.push_back(text);
   bracket.hosts = HostsOf(rows);
+  bracket.pace = rows.pace();
 }
 
 std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers) {
@@ -106,6 +109,7 @@ std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<con
       "free-layouts", CacheTag(selection.cache),
       selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
   if (bracket.hosts) tags.push_back("several-hosts");
+  if (bracket.pace.most() > kWorthSaying) tags.push_back("held-to-metronome");
   const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
   if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
   if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))

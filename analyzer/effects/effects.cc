@@ -78,7 +78,7 @@ class Matrix {
 
 struct Row {
   std::size_t block;
-  std::vector<double> z;  // factors, then products of neighbours
+  std::vector<double> z;  // factors, then products of neighbours, then what the metronome said
   double time;
 };
 
@@ -172,6 +172,28 @@ EstimatedDifference Difference(double value, double error, double freedom, doubl
   return {Latency(value), half(1), half(of)};
 }
 
+// What the metronome said before each run, over what it typically says less 1; empty where it was not asked.
+std::vector<std::vector<double>> PacesOf(std::span<const Beat> beats) {
+  std::vector<double> arithmetic, memory;
+  for (const Beat& beat : beats) {
+    arithmetic.push_back(beat.arithmetic.count());
+    memory.push_back(beat.memory.count());
+  }
+  std::vector<std::vector<double>> paces;
+  if (beats.empty()) return paces;
+  const double usual_arithmetic = MedianOf(arithmetic), usual_memory = MedianOf(memory);
+  const auto varies = [](const std::vector<double>& numbers, double usual) {
+    return usual > 0 && std::ranges::any_of(numbers, [&](double number) { return number != usual; });
+  };
+  const bool has_arithmetic = varies(arithmetic, usual_arithmetic), has_memory = varies(memory, usual_memory);
+  for (std::size_t i = 0; i < beats.size(); ++i) {
+    std::vector<double>& pace = paces.emplace_back();
+    if (has_arithmetic) pace.push_back(arithmetic[i] / usual_arithmetic - 1);
+    if (has_memory) pace.push_back(memory[i] / usual_memory - 1);
+  }
+  return paces;
+}
+
 // The ends of each block that has both.
 struct Ends {
   std::vector<double> none, all, differences;
@@ -206,7 +228,11 @@ Latency Effects::ideal_half_width() const {
   return deviation * (kNormal975 * 2 / std::sqrt(static_cast<double>(inferences)));
 }
 
-Result<Effects> EstimateEffects(std::span<const DesignRun> design, std::span<const std::optional<Latency>> times) {
+Result<Effects> EstimateEffects(std::span<const DesignRun> design, std::span<const std::optional<Latency>> given,
+                                std::span<const Beat> beats) {
+  std::vector<std::optional<Latency>> times(given.begin(), given.end());
+  const std::vector<std::vector<double>> paces = PacesOf(beats.first(std::min(beats.size(), times.size())));
+  const std::size_t paced = paces.empty() ? 0 : paces.front().size();
   INFIMUM_CHECK(!design.empty() && design.size() == times.size(), "each run of the design has its time or none");
   const std::size_t factors = design.front().levels.size();
   Effects result;
@@ -214,9 +240,11 @@ Result<Effects> EstimateEffects(std::span<const DesignRun> design, std::span<con
   std::vector<Row> rows;
   for (const bool with_interactions : {true, false}) {
     rows.clear();
-    for (std::size_t i = 0; i < design.size(); ++i)
-      if (times[i] && !design[i].is_end)
-        rows.push_back({design[i].block, ZOf(design[i].levels, with_interactions), times[i]->count()});
+    for (std::size_t i = 0; i < design.size(); ++i) {
+      if (!times[i] || design[i].is_end || (paced > 0 && i >= paces.size())) continue;
+      rows.push_back({design[i].block, ZOf(design[i].levels, with_interactions), times[i]->count()});
+      if (paced > 0) rows.back().z.insert(rows.back().z.end(), paces[i].begin(), paces[i].end());
+    }
     const auto deviations_of = [](const std::vector<Row>& some) {
       const std::optional<Fit> found = FitRows(some);
       return found ? found->residuals : std::vector<double>();
@@ -225,6 +253,10 @@ Result<Effects> EstimateEffects(std::span<const DesignRun> design, std::span<con
     fit = FitRows(rows);
     if (fit) break;
   }
+  // The ends are no part of the fit, but follow the metronome as the others do.
+  for (std::size_t i = 0; fit && i < paces.size(); ++i)
+    for (std::size_t loop = 0; times[i] && loop < paced; ++loop)
+      times[i] = *times[i] - Latency(fit->coefficients[fit->coefficients.size() - paced + loop] * paces[i][loop]);
   Ends ends = EndsOf(design, times);
   const auto from_median = [](const std::vector<double>& some) {
     std::vector<double> deviations;
@@ -239,12 +271,12 @@ Result<Effects> EstimateEffects(std::span<const DesignRun> design, std::span<con
   const double variance = fit->Variance();
   result.inferences = rows.size();
   result.deviation = Latency(std::sqrt(variance));
-  const std::size_t terms = fit->coefficients.size();
-  std::vector<double> weights(terms, 0);
+  const std::size_t terms = fit->coefficients.size() - paced;
+  std::vector<double> weights(fit->coefficients.size(), 0);
   double sum = 0;
   for (std::size_t i = 0; i < terms; ++i) {
     const double scale = i < factors ? 2 : 4;
-    std::vector<double> one(terms, 0);
+    std::vector<double> one(fit->coefficients.size(), 0);
     one[i] = scale;
     const double error = std::sqrt(variance * fit->factor.InverseForm(one));
     auto& list = i < factors ? result.effects : result.interactions;

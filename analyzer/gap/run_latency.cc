@@ -1,6 +1,17 @@
 #include "analyzer/gap/run_latency.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "infimum/base/quantity_text.h"
+
 namespace infimum {
+namespace {
+
+constexpr double kWorthSaying = 0.01;
+
+}  // namespace
 
 std::vector<Repetition> RepetitionsOf(const RunProfile& run) {
   std::vector<Repetition> repetitions;
@@ -8,6 +19,19 @@ std::vector<Repetition> RepetitionsOf(const RunProfile& run) {
   for (const RunRepetition& repetition : run.end_to_end)
     if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
   return repetitions;
+}
+
+void HoldTo(const Pace& pace, RunProfile& run) {
+  const std::optional<Latency> before = EndToEndOf(run);
+  for (RunRepetition& repetition : run.end_to_end) {
+    const double factor = pace.FactorOf(repetition.beat);
+    for (Latency& sample : repetition.samples) sample *= factor;
+    repetition.beat.reset();
+  }
+  const std::optional<Latency> after = EndToEndOf(run);
+  if (!before || !after || std::abs(*after / *before - 1) < kWorthSaying) return;
+  run.warnings.push_back(fmt::format("held to the metronome: measured {}, at the pace of the layers {}",
+                                     FormatLatency(*before), FormatLatency(*after)));
 }
 
 std::optional<Latency> EndToEndOf(const RunProfile& run) {

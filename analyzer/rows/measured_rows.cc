@@ -167,7 +167,8 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     // An environment names its threads; a bound that is tied to one has no rows of another.
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
-    found_.push_back(in_context ? TimedRows(std::move(found), near) : TimedRows(std::move(found)));
+    pace_ = Pace(found);  // and at last that of the selection's threads
+    found_.push_back(in_context ? TimedRows(std::move(found), near, pace_) : TimedRows(std::move(found), pace_));
     Sort(found_.back(), threads, selection);
   }
   FindNoise();

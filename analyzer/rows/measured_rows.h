@@ -121,6 +121,8 @@ class MeasuredRows {
   std::span<const Measurement> asked() const { return found_.back().rows(); }
   // What the repetitions of all rows say about the noise.
   const NoiseModel& noise() const { return noise_; }
+  // To which those on the selection's own threads are held.
+  const Pace& pace() const { return pace_; }
   // Whether a row is of the selected device, of a workload that was asked for and meets its contract.
   bool Counts(const Measurement& row, const Selection& selection) const;
 
@@ -139,6 +141,7 @@ class MeasuredRows {
   std::vector<TimedRows> found_;  // the source's answers, which all the rows point into
   LayoutTexts layouts_;           // of their candidates
   NoiseModel noise_;
+  Pace pace_;
   std::set<EnvironmentKey> environments_;
   std::map<EvidenceText, std::optional<ClockRange>> evidence_;
 };

@@ -48,18 +48,19 @@ const DeclaredLayouts* LayoutTexts::Of(const Candidate& candidate) {
   return recent = &added;
 }
 
-TimedRows::TimedRows(std::vector<Measurement> rows) : rows_(std::move(rows)) {
+TimedRows::TimedRows(std::vector<Measurement> rows, const Pace& pace) : rows_(std::move(rows)) {
   std::size_t count = 0;
   for (const Measurement& row : rows_) count += row.repetitions.size();
   logs_.reserve(count);  // spans lead into it
   timed_.reserve(rows_.size());
-  for (const Measurement& row : rows_) {
+  for (Measurement& row : rows_) {
     if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
     TimedRow timed;
     timed.row = &row;
     timed.is_choice = row.candidate.library_choice;
-    timed.time = PointValue(row.repetitions);
     timed.best_seen = BestSeen(row.repetitions);
+    for (Repetition& repetition : row.repetitions) pace.Hold(repetition);
+    timed.time = PointValue(row.repetitions);
     const std::size_t first = logs_.size();
     for (const Repetition& repetition : row.repetitions) logs_.push_back(LogOf(repetition));
     timed.logs = std::span(logs_).subspan(first);
@@ -97,9 +98,12 @@ void Shift(Repetition& repetition, Latency by) {
 
 }  // namespace
 
-TimedRows::TimedRows(std::vector<Measurement> rows, const std::function<NearConstants(const WorkloadKey&)>& near) {
-  const std::vector<Measurement> cold = TakeCold(rows);
-  *this = TimedRows(std::move(rows));
+TimedRows::TimedRows(std::vector<Measurement> rows, const std::function<NearConstants(const WorkloadKey&)>& near,
+                     const Pace& pace) {
+  std::vector<Measurement> cold = TakeCold(rows);
+  for (Measurement& row : cold)
+    for (Repetition& repetition : row.repetitions) pace.Hold(repetition);
+  *this = TimedRows(std::move(rows), pace);
   PutInContext(cold, near);
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "analyzer/floor/residency.h"
+#include "analyzer/rows/pace.h"
 #include "infimum/measurement/candidate.h"
 #include "infimum/measurement/measurement.h"
 
@@ -80,13 +81,14 @@ inline double LogOf(const Repetition& repetition) { return std::log(std::max(rep
 
 class TimedRows {
  public:
-  // Of all the rows, which it keeps, those that were measured.
-  explicit TimedRows(std::vector<Measurement> rows);
+  // Of all the rows, which it keeps, those that were measured, each held to the pace; the best seen is as it was.
+  explicit TimedRows(std::vector<Measurement> rows, const Pace& pace = {});
   // In context: each warm row's repetitions become s x warm + (1 - s) x what the same candidate takes with weights from
   // memory, as `rows` say, which then are gone. The best seen stays the warm row's. A candidate without such a row is
   // taken to lose as much as the one of its workload that loses least; of a workload without one, as the workloads with
   // as many bytes of constants (within 2 %), for each byte.
-  TimedRows(std::vector<Measurement> rows, const std::function<NearConstants(const WorkloadKey&)>& near);
+  TimedRows(std::vector<Measurement> rows, const std::function<NearConstants(const WorkloadKey&)>& near,
+            const Pace& pace = {});
   TimedRows(TimedRows&&) = default;
   TimedRows& operator=(TimedRows&&) = default;
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "infimum/microbench/runner_main.h"
+#include "microbench/cpu/metronome.h"
 
 namespace infimum {
 
@@ -28,9 +29,11 @@ class OneDnnBackend : public Backend {
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   Result<std::optional<double>> ResidentShare(Bytes working_set) override;
   std::optional<double> FrequencyMhz() override;
+  std::optional<Beat> TakeBeat() override;
 
  private:
   BackendOptions options_;
+  std::optional<cpu::Metronome> metronome_;  // made when it is first asked
 };
 
 }  // namespace infimum

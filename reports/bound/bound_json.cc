@@ -26,6 +26,11 @@ void to_json(Json& json, const ModelContext& context) {
           {"cold_share", context.cold_share()}};
 }
 
+static void to_json(Json& json, const Pace& pace) {
+  json = nullptr;
+  if (pace.holds()) json = {{"arithmetic", pace.arithmetic()}, {"memory", pace.memory()}, {"most", pace.most()}};
+}
+
 static void to_json(Json& json, const SeveralHosts& hosts) {
   json = {{"count", hosts.count}, {"clocks_differ", hosts.clocks_differ()}, {"remark", HostsText(hosts)}};
 }
@@ -184,6 +189,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                      {"device", bracket.selection.device},
                      {"selection", bracket.selection},
                      {"context", bracket.context},
+                     {"pace", bracket.pace},
                      {"environments", bracket.environments},
                      {"hosts", bracket.hosts},
                      {"contract", bracket.contract},

@@ -47,6 +47,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--no-layers", action="store_true", help="no process under the profiler")
     parser.add_argument("--profiled-inferences", type=int, default=0, help="0: as many as fit into --seconds")
     parser.add_argument("--optimization", choices=["all", "extended", "basic", "disabled"], default="all")
+    parser.add_argument("--metronome", default="", help="infimum's runner, whose fixed loops tell how fast the machine is meanwhile")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep-profile", type=Path, help="where ONNX Runtime's own profile is kept, too")
     parser.add_argument("--work-directory", type=Path, help="for the profile (default: beside the output)")
@@ -130,7 +131,8 @@ def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, 
     movable = None if arguments.cores else cores
     if not profiles:
         sampling.warm_up(timed, arguments.seconds)
-        return sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable).answer()
+        metronome = sampling.Metronome(arguments.metronome if arguments.device == "cpu" else "", arguments.threads)
+        return sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable, metronome=metronome).answer()
     nodes = model_values.describe_nodes(optimized)
     optimized.unlink(missing_ok=True)
     most = arguments.profiled_inferences or MOST_PROFILED_INFERENCES

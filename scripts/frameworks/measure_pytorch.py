@@ -55,6 +55,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--repetitions", type=int, default=3, help="processes for the end-to-end samples")
     parser.add_argument("--one-process", action="store_true", help="all repetitions in one process, and none with the profiler")
     parser.add_argument("--seconds", type=float, default=4.0, help="sampling time of each process")
+    parser.add_argument("--metronome", default="", help="infimum's runner, whose fixed loops tell how fast the machine is meanwhile")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device-key", default="", help="what infimum calls the device (infimum devices)")
     parser.add_argument("--keep-profile", type=Path, help="where the trace is kept, too")
@@ -324,7 +325,11 @@ def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, 
         count = arguments.repetitions if arguments.one_process else 1
         core_time = sampling.CoreTime(arguments.threads) if on_host else None
         movable = cores if on_host and not arguments.cores else None
-        samples = [sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable).answer() for _ in range(count)]
+        samples = []
+        for _ in range(count):
+            metronome = sampling.Metronome(arguments.metronome if on_host else "", arguments.threads)
+            taken = sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable, metronome=metronome)
+            samples.append(taken.answer())
     gpu = torch.cuda.get_device_name() if arguments.device == "cuda" else ""
     return {"samples": samples, "warnings": warnings, "first_s": first, "gpu": gpu}
 

@@ -12,6 +12,7 @@ enough in twice its time is noisy: it is kept, with the reason, and is no time o
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import json
@@ -34,6 +35,7 @@ LEAST_SAMPLES = 5
 COUNTS = 0.99  # the least share of its time in which a sample that counts had its cores
 MAKES_THE_POINT = 0.995
 LEAST_PATIENCE = 2.5  # seconds for a whole run; what comes and goes within a second is waited for however short the run is
+BEATS_EVERY = 0.25  # seconds
 MOVES_AFTER = 0.5  # seconds without a sample that counts, until quieter cores are looked for
 
 
@@ -135,6 +137,57 @@ class CoreTime:
         return part if self._single else max(0.0, 1.0 - part)
 
 
+class Metronome:
+    """The runner's two fixed loops (infimum/base/beat.h), asked between inferences: what clocks and neighbours do to those they do to
+    the loops. Without a program, or where it cannot run, nothing is taken and nothing is said.
+    """
+
+    def __init__(self, program: str, threads: int) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._next = 0.0
+        self.beats: list[list[float]] = []
+        if not program:
+            return
+        parent = os.getpid()
+        # Its threads must not spin on the cores of the inferences.
+        environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
+        try:
+            self._process = subprocess.Popen(
+                [program, "--metronome", str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                text=True, env=environment, preexec_fn=lambda: _die_with(parent),
+            )  # fmt: skip
+        except OSError:
+            return
+        self.take()  # its first one allocates
+        self.beats.clear()
+
+    def take(self) -> None:
+        if self._process is None or self._process.stdin is None or self._process.stdout is None:
+            return
+        try:
+            self._process.stdin.write("\n")
+            self._process.stdin.flush()
+            beat = [float(word) for word in self._process.stdout.readline().split()]
+        except (OSError, ValueError):
+            beat = []
+        if len(beat) == 2:
+            self.beats.append(beat)
+        else:
+            self._process = None
+        self._next = time.perf_counter() + BEATS_EVERY
+
+    def take_now_and_then(self) -> None:
+        if self._process is not None and time.perf_counter() >= self._next:
+            self.take()
+
+    def follow(self, cores: list[int]) -> None:
+        if self._process is not None:
+            _set_cores(self._process.pid, cores)
+
+    def mean(self) -> list[float] | None:
+        return [statistics.fmean(loop) for loop in zip(*self.beats)] if self.beats else None
+
+
 @dataclasses.dataclass
 class Samples:
     """Of one process, in microseconds."""
@@ -144,6 +197,7 @@ class Samples:
     every: list[float] = dataclasses.field(default_factory=list)
     shares: list[float] = dataclasses.field(default_factory=list)
     seconds: float = 0.0
+    beat: list[float] | None = None  # of the metronome, in the mean
 
     def add(self, sample: float, share: float) -> None:
         self.every.append(sample)
@@ -164,6 +218,7 @@ class Samples:
             "taken": len(self.every),
             "share": statistics.median(self.shares) if self.shares else 1.0,
             "seconds": self.seconds,
+            "beat_us": self.beat,
         }
 
 
@@ -178,7 +233,7 @@ def warm_up(timed: Callable[[], float], seconds: float, most: int = 100_000) -> 
 
 def sample(
     timed: Callable[[], float], seconds: float, core_time: CoreTime | None = None, patience: float = 0.0, most: int = 100_000,
-    cores: list[int] | None = None,
+    cores: list[int] | None = None, metronome: Metronome | None = None,
 ) -> Samples:  # fmt: skip
     """Until `seconds` are over, and then until `patience` is where too few samples count so far.
 
@@ -187,6 +242,8 @@ def sample(
     samples = Samples()
     start = last_good = time.perf_counter()
     while len(samples.every) < most:
+        if metronome:
+            metronome.take_now_and_then()
         if core_time:
             core_time.begin()
         took = timed()
@@ -203,8 +260,13 @@ def sample(
             break
         if cores and now - last_good > MOVES_AFTER:
             _move(cores)
+            if metronome:
+                metronome.follow(cores)
             samples.add(timed(), 0.0)  # its caches are cold: it is taken, and does not count
             last_good = time.perf_counter()
+    if metronome:
+        metronome.take()
+        samples.beat = metronome.mean()
     return samples
 
 
@@ -218,12 +280,21 @@ def _move(cores: list[int]) -> None:
     if len(others) < len(cores):
         return
     wanted = quiet_cores(others, len(cores))
-    for task in os.listdir("/proc/self/task"):
-        try:
-            os.sched_setaffinity(int(task), wanted)
-        except OSError:
-            continue  # it has ended
+    _set_cores(os.getpid(), wanted)
     cores[:] = wanted
+
+
+def _set_cores(process: int, cores: list[int]) -> None:
+    """Of all threads of a process; one that has ended has none."""
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{process}/task"):
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(int(task), cores)
+
+
+def kept(answer: dict[str, Any]) -> dict[str, Any]:
+    """What a run file has of a process."""
+    return {"samples_us": answer["samples_us"]} | ({"beat_us": answer["beat_us"]} if answer.get("beat_us") else {})
 
 
 def in_processes(count: int, seconds: float, call: Callable[[int, float], dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
@@ -238,11 +309,11 @@ def in_processes(count: int, seconds: float, call: Callable[[int, float], dict[s
         left -= answers[-1]["seconds"]
     quiet = [answer for answer in answers if answer["counted"] >= LEAST_SAMPLES]
     if 2 * len(quiet) >= count:
-        return [{"samples_us": answer["samples_us"]} for answer in quiet], ""
+        return [kept(answer) for answer in quiet], ""
     counted, taken = sum(answer["counted"] for answer in answers), sum(answer["taken"] for answer in answers)
     share = statistics.median(answer["share"] for answer in answers)
     reason = f"only {counted} of {taken} inferences had their cores for {100 * COUNTS:g} % of their time (the typical one for {100 * share:.0f} %)"
-    return [{"samples_us": answer["samples_us"]} for answer in answers], f"{reason}: other programs ran on them"
+    return [kept(answer) for answer in answers], f"{reason}: other programs ran on them"
 
 
 def describe_warm_up(seconds: float) -> str:

@@ -8,6 +8,9 @@
 // against them (analyzer/rows/pace.h).
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "infimum/base/units.h"
 
 namespace infimum {
@@ -18,5 +21,18 @@ struct Beat {
 
   friend bool operator==(const Beat&, const Beat&) = default;
 };
+
+// The mean of those that were taken; absent without any.
+inline std::optional<Beat> MeanOf(std::span<const std::optional<Beat>> beats) {
+  Beat sum;
+  double count = 0;
+  for (const std::optional<Beat>& beat : beats) {
+    if (!beat) continue;
+    sum.arithmetic += beat->arithmetic;
+    sum.memory += beat->memory;
+    ++count;
+  }
+  return count > 0 ? std::optional(Beat{sum.arithmetic / count, sum.memory / count}) : std::nullopt;
+}
 
 }  // namespace infimum

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "infimum/base/beat.h"
 #include "infimum/base/clock.h"
 #include "infimum/graph/replay_schedule.h"
 #include "infimum/measurement/measurement.h"
@@ -142,6 +143,10 @@ class Backend {
   // The frequency that the device runs at now, in MHz, of a processor that of the core that asks; nullopt where the
   // system does not report it. Read before and after each repetition.
   virtual std::optional<double> FrequencyMhz() { return std::nullopt; }
+
+  // What the two fixed loops take now on the threads that measure; nullopt where there are none. Taken before and after
+  // each repetition, and during replays.
+  virtual std::optional<Beat> TakeBeat() { return std::nullopt; }
 
   // The clock that times Run(); a fake backend brings a fake one, which Run() advances.
   virtual const Clock& clock() const { return SteadyClock(); }

@@ -160,6 +160,7 @@ Status RunDesign(Backend& backend, PreparedReplay& replay, const ReplaySchedule&
   const Clock::Duration begin = clock.Now();
   for (const std::string& levels : schedule.design) {
     if (clock.Now() - begin >= budget) break;
+    const std::optional<Beat> beat = backend.TakeBeat();
     if (settles) INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, levels));
     Clock::Duration time{0};
     for (int i = 0; i < kMostTries; ++i) {
@@ -170,6 +171,7 @@ Status RunDesign(Backend& backend, PreparedReplay& replay, const ReplaySchedule&
       if (tools.interference.InvoluntarySwitches() == switches) break;
     }
     result.inferences.emplace_back(time);
+    if (beat) result.beats.push_back(*beat);
     if (levels == none) samples.emplace_back(time);
   }
   if (samples.empty()) return Error{"the time sufficed for no inference with all factors at level 0: raise --budget"};
@@ -216,10 +218,12 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, T
   SamplerOptions options;
   options.budget = request.budget * kStretchBudgets;
   std::vector<Latency> samples;
+  std::vector<std::optional<Beat>> beats = {backend.TakeBeat()};
   const auto sample_whole = [&]() -> Status {
     INFIMUM_ASSIGN_OR_RETURN(const SampleSet set, TakeSamples(whole, CacheState::kWarm, options, backend.clock(),
                                                               tools.interference, tools.flusher));
     samples.insert(samples.end(), set.samples.begin(), set.samples.end());
+    beats.push_back(backend.TakeBeat());
     return {};
   };
   INFIMUM_RETURN_IF_ERROR(sample_whole());
@@ -232,7 +236,7 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, T
     }
     INFIMUM_RETURN_IF_ERROR(sample_whole());
   }
-  result.repetitions.push_back({std::move(samples)});
+  result.repetitions.push_back({std::move(samples), MeanOf(beats)});
   // Last, since it leaves nothing of the model in the caches.
   INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));
   return result;

@@ -2,7 +2,8 @@
 // their neighbours, and its parts alone.
 //
 //   whole     samples of whole inferences back to back, as any candidate is sampled (sampler.h), in five stretches:
-//             before, between and after the parts, so that a clock that wanders is the same for both
+//             before, between and after the parts, so that a clock that wanders is the same for both; a beat around
+//             each (base/beat.h)
 //   in loop   the clock is read between parts; each part's median over the inferences
 //   alone     part by part: the same one again and again, on what its predecessors left; then once more with cold
 //   weights

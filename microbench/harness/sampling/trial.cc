@@ -76,6 +76,7 @@ Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tool
   }
 
   const std::optional<double> frequency_before = backend.FrequencyMhz();
+  std::optional<Beat> beats[2] = {backend.TakeBeat(), std::nullopt};
   const Result<SampleSet> set =
       TakeSamples(run, request.cache, request.sampler, backend.clock(), tools.interference, tools.flusher);
   if (!set.ok()) return FailedOrUnsupported(set.error());
@@ -83,6 +84,8 @@ Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tool
   trial.outcome = Outcome::kMeasured;
   trial.repetition = Summarize(set->samples);
   trial.repetition->clocks = RangeOf(frequency_before, backend.FrequencyMhz());
+  beats[1] = backend.TakeBeat();
+  trial.repetition->beat = MeanOf(beats);
   trial.numeric_error = numeric_error;
   if (set->launch_bound) trial.flags.emplace_back("launch_bound");
   if (set->noisy) trial.flags.emplace_back("noisy");

@@ -278,6 +278,7 @@ class Runner {
 int RunnerMain(int argc, char** argv, std::string_view name, const BackendFactory& make_backend, RunnerTraits traits) {
   EnsureStandardStreams();
   if (argc == 3 && argv[1] == kWorkerFlag) return WorkerMain(argv[2], make_backend);
+  if (argc == 3 && argv[1] == kMetronomeFlag) return MetronomeMain(argv[2], make_backend);
   std::variant<RunnerOptions, EarlyExit> parsed = ParseRunnerOptions(argc, argv, name, traits);
   if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
     std::fputs(early->output.c_str(), early->code == 0 ? stdout : stderr);

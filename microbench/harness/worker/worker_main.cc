@@ -166,6 +166,26 @@ WorkerAnswer RequestHandler::HandleAll(const WorkerRequest& request) {
   return RunTrial(*backend_, std::get<TrialRequest>(request), TrialTools{*interference_, *flusher_, prepared_});
 }
 
+int MetronomeMain(std::string_view threads, const BackendFactory& make_backend) {
+  const std::optional<std::int64_t> count = ParseInteger(threads);
+  if (!count || *count < 1) {
+    std::fprintf(stderr, "infimum: error: --metronome %s: give the number of threads\n", Quoted(threads).c_str());
+    return 2;
+  }
+  const std::unique_ptr<Backend> backend = make_backend({.threads = *count});
+  std::string rest;
+  while (ReadLine(STDIN_FILENO, rest)) {
+    const std::optional<Beat> beat = backend->TakeBeat();
+    if (!beat) {
+      std::fputs("infimum: error: this backend has no metronome\n", stderr);
+      return 1;
+    }
+    std::printf("%.4f %.4f\n", beat->arithmetic.count(), beat->memory.count());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 int WorkerMain(std::string_view setup, const BackendFactory& make_backend) {
   const Result<WorkerSetup> parsed = ParseSetup(setup);
   if (!parsed.ok() || fcntl(kRequestDescriptor, F_GETFD) < 0 || fcntl(kAnswerDescriptor, F_GETFD) < 0) {

@@ -34,4 +34,11 @@ class RequestHandler {
 // Runs as worker until the request pipe ends; `setup` is the argument after --worker.
 int WorkerMain(std::string_view setup, const BackendFactory& make_backend);
 
+// Runs as metronome of another program, on the cores that it was started on: each line of standard input is answered by
+// a beat, "103.2 214.7" (arithmetic and memory, in microseconds). `threads` is the argument after --metronome.
+//
+//   infimum-microbench-onednn --metronome 1
+inline constexpr std::string_view kMetronomeFlag = "--metronome";
+int MetronomeMain(std::string_view threads, const BackendFactory& make_backend);
+
 }  // namespace infimum

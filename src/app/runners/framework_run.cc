@@ -137,6 +137,10 @@ Result<RunProfile> MeasureByScript(const Installation& installation, const std::
                    .arguments = ScriptArguments(model, options),
                    .budget = options.budget,
                    .what = "measuring " + options.framework};
+  // Without the runner there are no beats.
+  if (options.device == DeviceKind::kCpu)
+    if (const Result<std::filesystem::path> runner = installation.Runner("onednn"); runner.ok())
+      script.arguments.insert(script.arguments.end(), {"--metronome", runner->string()});
   script.arguments.insert(script.arguments.end(), {"--work-directory", folder.path().string()});
   INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunScript(installation, script, folder.path(), talk));
   std::istringstream run(text);

@@ -59,6 +59,8 @@ struct ReplayResult {
   // Of a schedule with factors: one inference after each entry of its design, as far as the time sufficed. Its parts
   // then have no times, and `repetitions` are the inferences with all factors at level 0.
   std::vector<Latency> inferences = {};
+  // Likewise one before each of them; none where the backend has no metronome.
+  std::vector<Beat> beats = {};
 
   // The point value of the whole.
   Latency demonstrated() const;

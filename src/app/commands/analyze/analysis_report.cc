@@ -32,6 +32,7 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
   AlignedForGap aligned;
   bool is_alike = false;
   if (analysis.run) {
+    HoldTo(analysis.bracket.pace, *analysis.run);
     // Of this model, device and threads: so it was measured, or looked for in the store.
     is_alike = analysis.run->contract.empty() || Keeps(analysis.run->contract, analysis.bracket.contract);
     const ModelAsItIs model{asked.model, asked.dims, asked.contract, analysis.graph, analysis.bracket};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/gap/run_latency.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "reports/text/quantity_text.h"
@@ -138,6 +139,7 @@ void Account(const RunComparisonOptions& options, const ComparedModel& model, Al
   if (known.has_bracket) TellWhatIsMissing(options, model, compared);
   if (known.has_device) TellDifferences(compared);
   const bool is_alike = compared.differences.empty() && !compared.threads_are_assumed;
+  if (is_alike) HoldTo(compared.bracket.pace, compared.run);
   if (is_alike) compared.limit = LimitOf(compared.run, compared.bracket);
   if (compared.limit) AddUpperLimit(*compared.limit, compared.bracket);
   RunGap gap = MakeGap(model.graph, compared.bracket, compared.run, std::move(known.aligned), is_alike);

@@ -99,10 +99,10 @@ std::size_t ReplicatesFor(std::size_t factors, Latency inference, std::chrono::s
 }
 
 Status EstimateFrom(const std::vector<DesignRun>& design, std::vector<std::optional<Latency>> times,
-                    Explanation& explanation) {
+                    const std::vector<Beat>& beats, Explanation& explanation) {
   if (times.size() > design.size()) return Error{"the runner timed more inferences than it was asked for"};
   times.resize(design.size());
-  Result<Effects> effects = EstimateEffects(design, times);
+  Result<Effects> effects = EstimateEffects(design, times, beats);
   if (!effects.ok()) return Error{effects.error().message + "; raise --budget"};
   explanation.effects = *std::move(effects);
   return {};
@@ -161,7 +161,8 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk) {
       RunOnTensors(installation, options.replay, schedule,
                    {"--rounds", "1", "--budget", fmt::format("{}s", options.budget.count())}, talk));
   if (const std::optional<std::string> fault = result.FirstFault()) return Error{"wrong numbers: " + *fault};
-  INFIMUM_RETURN_IF_ERROR(EstimateFrom(design, {result.inferences.begin(), result.inferences.end()}, explanation));
+  INFIMUM_RETURN_IF_ERROR(
+      EstimateFrom(design, {result.inferences.begin(), result.inferences.end()}, result.beats, explanation));
   for (std::size_t i = 0; i < choices.factors.size(); ++i)
     explanation.factors.push_back(Described(schedule, result, i));
   explanation.notes = NotesOf(result);

@@ -38,9 +38,9 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk);
 // As many replicates as may be run within the budget, and some more.
 std::size_t ReplicatesFor(std::size_t factors, Latency inference, std::chrono::seconds budget);
 
-// From the times of a design's first runs; those that follow were not timed.
+// From the times of a design's first runs, and what the metronome said before each; those that follow were not timed.
 Status EstimateFrom(const std::vector<DesignRun>& design, std::vector<std::optional<Latency>> times,
-                    Explanation& explanation);
+                    const std::vector<Beat>& beats, Explanation& explanation);
 
 // Level 0 is a program that ran; the effects are its settings. Of the model and the device the rest is known to others.
 RunProfile ExplainedRun(const Explanation& explanation, const ExplainOptions& options,

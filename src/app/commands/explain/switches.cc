@@ -135,7 +135,7 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
     if (index < times.size()) times[index].reset();
   for (std::size_t i = 0; i < times.size() && i < design.size(); ++i)
     if (times[i] && design[i].levels.find('1') == std::string::npos) run.level0.samples.push_back(*times[i]);
-  INFIMUM_RETURN_IF_ERROR(EstimateFrom(design, std::move(times), explanation));
+  INFIMUM_RETURN_IF_ERROR(EstimateFrom(design, std::move(times), {}, explanation));
   explanation.factors = std::move(found.factors);
   explanation.notes = timed.notes;
   run.noisy = timed.noisy;

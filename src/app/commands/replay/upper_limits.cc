@@ -9,7 +9,8 @@
 
 namespace infimum {
 
-std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
+std::optional<UpperLimit> LimitOf(RunProfile run, const Bracket& bracket) {
+  HoldTo(bracket.pace, run);
   const std::vector<Repetition> repetitions = RepetitionsOf(run);
   if (!Keeps(run.contract, bracket.contract) || repetitions.empty()) return std::nullopt;
   return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions),
