@@ -77,6 +77,8 @@ void FakeBackend::ReadSettings() {
       noise_ = number.value_or(0);
     } else if (name == "process-noise") {
       process_noise_ = number.value_or(0);
+    } else if (name == "wander") {
+      wander_ = number.value_or(0);
     } else if (name == "frequency") {
       frequency_ = number;
     } else if (name == "pace") {
@@ -88,9 +90,9 @@ void FakeBackend::ReadSettings() {
       faults_.Add(*fault, value);
       understood = true;
     } else {
-      constexpr std::array<std::string_view, 15> kNames{
-          "machine", "noise", "process-noise", "frequency", "pace",  "crash",         "abort",      "exit",
-          "hang",    "leak",  "out-of-memory", "fail",      "wrong", "crash-listing", "crash-peaks"};
+      constexpr std::array<std::string_view, 16> kNames{
+          "machine", "noise", "process-noise", "wander", "frequency", "pace",          "crash",      "abort",
+          "exit",    "hang",  "leak",          "out-of-memory", "fail", "wrong", "crash-listing", "crash-peaks"};
       settings_status_ = Error{"--backend-option: unknown option " + Quoted(name) + DidYouMean(name, kNames)};
       return;
     }
@@ -136,10 +138,20 @@ Result<std::unique_ptr<PreparedRun>> FakeBackend::Prepare(const Workload& worklo
     const double factor = std::exp(std::normal_distribution<double>(0, process_noise_)(random));
     latency = Clock::Duration(std::llround(static_cast<double>(latency.count()) * factor));
   }
+  if (wander_ > 0) {
+    std::mt19937_64 random(process_seed ^ HashOf(candidate.name() + text + "wander"));
+    slower_ = std::exp(std::normal_distribution<double>(0, wander_)(random));
+    latency = Clock::Duration(std::llround(static_cast<double>(latency.count()) * slower_));
+  }
   const Work work = WorkOf(workload);
   return std::unique_ptr<PreparedRun>(std::make_unique<FakeRun>(
       clock_, latency, noise_, process_seed ^ HashOf(candidate.name() + text), work.read() + work.written,
       FakeConstants(workload), faults_.Has(FakeFault::kWrong, text, candidate)));
+}
+
+std::optional<Beat> FakeBackend::TakeBeat() {
+  if (!(wander_ > 0)) return std::nullopt;
+  return Beat{Latency(100 * slower_), Latency(200)};
 }
 
 std::vector<std::string> FakeBackend::PeakProbes(PeakDetail) { return {"memory", "arithmetic"}; }

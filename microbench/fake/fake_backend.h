@@ -6,6 +6,8 @@
 //   machine=7            another pretended machine: other factors, another device
 //   noise=0.023          each launch is slower by |N(0, 0.023)| on a logarithmic scale
 //   process-noise=0.02   a whole process is faster or slower by N(0, 0.02), as the placement of its pages decides
+//   wander=0.1           from one repetition to the next the machine is slower or faster by N(0, 0.1), on a logarithmic
+//                        scale, as a clock that wanders makes it; its metronome shows it
 //   frequency=1500       the clock rate that it reports, in MHz
 //   pace=2ms             preparing a candidate really takes that long, so that a campaign can be interrupted
 //   crash=gemm ...       faults, see fake_faults.h
@@ -34,6 +36,7 @@ class FakeBackend : public Backend {
   std::vector<std::string> PeakProbes(PeakDetail) override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   std::optional<double> FrequencyMhz() override { return frequency_; }
+  std::optional<Beat> TakeBeat() override;
   const Clock& clock() const override { return clock_; }
 
  private:
@@ -45,6 +48,8 @@ class FakeBackend : public Backend {
   std::uint64_t machine_ = 0;
   double noise_ = 0;
   double process_noise_ = 0;
+  double wander_ = 0;
+  double slower_ = 1;  // what is prepared now takes so many times as long
   std::optional<double> frequency_;
   Clock::Duration pace_{0};
   FakeFaults faults_;

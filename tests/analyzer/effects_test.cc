@@ -269,5 +269,32 @@ TEST(Effects, TooFewInferencesAreSaid) {
   EXPECT_FALSE(EstimateEffects(design, std::vector<std::optional<Latency>>(design.size())).ok());
 }
 
+TEST(Effects, WhatTheMetronomeSaysIsTakenOff) {
+  std::mt19937_64 random(31);
+  std::normal_distribution<double> normal(0, 1);
+  const std::vector<DesignRun> design = MakeDesign(6, 4, 8);
+  const Program program = Pairwise({40, -20, 0, 15, 5, 0});
+  std::vector<std::optional<Latency>> times;
+  std::vector<Beat> beats;
+  for (const DesignRun& run : design) {
+    const double clock = 0.05 * normal(random), memory = 0.05 * normal(random);
+    beats.push_back({Latency(100 * (1 + clock)), Latency(300 * (1 + memory))});
+    times.emplace_back(program(run.levels) * (1 + 0.8 * clock + 0.2 * memory + 0.003 * normal(random)));
+  }
+  const Result<Effects> raw = EstimateEffects(design, times), held = EstimateEffects(design, times, beats);
+  ASSERT_TRUE(raw.ok() && held.ok());
+  EXPECT_GT(raw->deviation.count(), 30);
+  EXPECT_NEAR(held->deviation.count(), 3, 1.5);
+  EXPECT_LT(held->unexplained.half_width, raw->unexplained.half_width / 4);
+  EXPECT_TRUE(held->adds_up());
+  ASSERT_EQ(held->effects.size(), 6U);
+  EXPECT_EQ(held->interactions.size(), 5U);
+  EXPECT_LE(std::abs(held->effects[0].value.count() - 40), 3 * held->effects[0].half_width.count());
+  // A metronome that stands still changes nothing, and neither does one that stopped early, of the runs that it saw.
+  const Result<Effects> still = EstimateEffects(design, times, std::vector<Beat>(times.size(), Beat{Latency(1), Latency(1)}));
+  ASSERT_TRUE(still.ok());
+  EXPECT_EQ(still->deviation, raw->deviation);
+}
+
 }  // namespace
 }  // namespace infimum::effects_test

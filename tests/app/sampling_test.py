@@ -80,6 +80,40 @@ class Sampling(unittest.TestCase):
         self.assertEqual(len(samples.answer()["samples_us"]), sampling.LEAST_SAMPLES)
 
 
+class Beats(unittest.TestCase):
+    @staticmethod
+    def program(folder: str, text: str) -> str:
+        path = Path(folder) / "metronome"
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    def taken(self, text: str) -> list[float] | None:
+        with tempfile.TemporaryDirectory() as folder:
+            metronome = sampling.Metronome(self.program(folder, text), 1)
+            pretended = PretendedTime(0.01, lambda _: 1.0)
+            with mock.patch("time.perf_counter", lambda: pretended.now):
+                beat = sampling.sample(pretended.timed, 1.0, metronome=metronome).answer()["beat_us"]
+            return beat if beat is None else list(beat)
+
+    def test_are_taken_between_inferences_and_averaged(self) -> None:
+        # The first allocates and is no beat; then at the start, each quarter of a second, and at the end.
+        beat = self.taken("n=0; while read line; do echo $((100 + n)) 400; n=$((n + 1)); done")
+        self.assertEqual(beat, [103.0, 400.0])
+
+    def test_a_metronome_that_fails_is_none(self) -> None:
+        for text in ("exit 1", "while read line; do echo what; done", "read line; echo 1 2; exit 0", "while read line; do echo 1; done"):
+            self.assertIsNone(self.taken(text), text)
+        self.assertIsNone(sampling.Metronome("/no/such/program", 1).mean())
+        self.assertIsNone(sampling.Metronome("", 1).mean())
+
+    def test_go_into_the_run_of_their_process(self) -> None:
+        answer = Processes.answer(90) | {"beat_us": [101.5, 402.0]}
+        end_to_end, _ = sampling.in_processes(2, 1.0, lambda index, _patience: answer if index else Processes.answer(90))
+        self.assertNotIn("beat_us", end_to_end[0])
+        self.assertEqual(end_to_end[1]["beat_us"], [101.5, 402.0])
+
+
 class Processes(unittest.TestCase):
     @staticmethod
     def answer(counted: int, seconds: float = 1.0) -> dict[str, Any]:

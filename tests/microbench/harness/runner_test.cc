@@ -232,6 +232,15 @@ TEST_F(FakeRunner, ItsErrorsNameThePlaceAndTheNextStep) {
   EXPECT_EQ(Run({"--worker", "{}"}).code, 2);
 }
 
+TEST_F(FakeRunner, IsAMetronomeToOtherPrograms) {
+  // The pretended machine has one only where it wanders, which this cannot be told.
+  const RunnerEnd none = Run({"--metronome", "1"}, "\n");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_EQ(none.errors, "infimum: error: this backend has no metronome\n");
+  EXPECT_EQ(Run({"--metronome", "no"}).code, 2);
+  EXPECT_EQ(Run({"--metronome", "1"}).code, 0);
+}
+
 TEST_F(FakeRunner, ListsCandidatesAndPlansWithoutRunning) {
   const RunnerEnd list = Run({"-", "--list", "-o", journal}, PlanOf(1));
   EXPECT_EQ(list.code, 0);

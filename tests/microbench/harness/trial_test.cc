@@ -43,6 +43,23 @@ TEST_F(TrialOfFake, KeepsTheClocksThatTheBackendSaw) {
   EXPECT_EQ(Run(kRelu, "simd").repetition->clocks, (ClockRange{1500, 1500}));
 }
 
+TEST_F(TrialOfFake, KeepsTheBeatThatTheMetronomeHad) {
+  EXPECT_EQ(Run(kRelu, "simd").repetition->beat, std::nullopt);
+  const Latency usual = Run(kRelu, "simd").repetition->median;
+  backend_options.settings = {{"wander", "0.2"}};
+  const Repetition slower = *Run(kRelu, "simd").repetition;
+  ASSERT_TRUE(slower.beat);
+  EXPECT_NE(slower.beat->arithmetic, Latency(100));
+  EXPECT_EQ(slower.beat->memory, Latency(200));
+  EXPECT_NEAR(slower.median / usual, slower.beat->arithmetic / Latency(100), 1e-4);
+}
+
+TEST(Beat, TheMeanIsOfThoseThatWereTaken) {
+  const std::optional<Beat> beats[] = {Beat{Latency(100), Latency(300)}, std::nullopt, Beat{Latency(140), Latency(500)}};
+  EXPECT_EQ(MeanOf(beats), (Beat{Latency(120), Latency(400)}));
+  EXPECT_EQ(MeanOf(std::span(beats).subspan(1, 1)), std::nullopt);
+}
+
 TEST_F(TrialOfFake, AnUnsupportedCandidateHasItsReason) {
   const Trial trial = Run(kMatMul, "sparse");
   EXPECT_EQ(trial.outcome, Outcome::kUnsupported);
