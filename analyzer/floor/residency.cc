@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzer/floor/compulsory_traffic.h"
+#include "analyzer/floor/floor.h"
 #include "analyzer/floor/needed_shares.h"
 #include "infimum/graph/replay_schedule.h"
 #include "src/core/graph/views.h"
@@ -48,10 +49,15 @@ double ConstantBytesOf(const Workload& workload) {
   return bytes;
 }
 
+Residency::Residency(const ModelGraph& graph, DeviceModel device)
+    : device_(std::move(device)), working_set_(WorkingSetOf(graph)) {
+  for (const Layer& layer : graph.layers) between_ += FloorOfLayer(layer, device_);
+}
+
 NearConstants Residency::Of(const Workload& workload) const {
   if (!HasConstants(workload)) return {};
   const double bytes = ConstantBytesOf(workload);
-  return {bytes, device_.ShareNear(bytes, working_set_)};
+  return {bytes, device_.ShareNear(bytes, working_set_) * device_.ShareKept(working_set_, between_)};
 }
 
 }  // namespace infimum

@@ -147,6 +147,11 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
       model.launch_ = model.launch_.count() > 0 ? std::min(model.launch_, launch) : launch;
       continue;
     }
+    if (peak.kind == PeakRate::Kind::kRetention) {
+      model.retention_ = std::max(model.retention_, Latency(std::chrono::duration<double>(peak.per_second)));
+      model.own_caches_ = std::max(model.own_caches_, static_cast<double>(peak.working_set.value));
+      continue;
+    }
     if (peak.kind == PeakRate::Kind::kTf32 && contract != NumericContract::kTf32) continue;
     // Plain f32 says nothing of TF32, which may be several times as fast: unknown, it is borrowed like any other.
     const bool is_f32 = peak.kind == PeakRate::Kind::kArithmetic && peak.type == DataType::kF32;
@@ -276,6 +281,11 @@ double DeviceModel::ShareNear(double part, double all) const {
     kept = next;
   }
   return kept;
+}
+
+double DeviceModel::ShareKept(double all, Latency between) const {
+  if (!(retention_ > Latency(0)) || all <= own_caches_) return 1;
+  return std::exp(-(between / retention_));
 }
 
 bool DeviceModel::HasArithmetic(DataType type) const { return arithmetic_[static_cast<std::size_t>(type)] > 0; }

@@ -19,7 +19,8 @@ namespace infimum {
 namespace {
 
 constexpr PeakRate::Kind kKinds[] = {PeakRate::Kind::kRead,       PeakRate::Kind::kWrite, PeakRate::Kind::kCopy,
-                                     PeakRate::Kind::kArithmetic, PeakRate::Kind::kTf32,  PeakRate::Kind::kLaunch};
+                                     PeakRate::Kind::kArithmetic, PeakRate::Kind::kTf32, PeakRate::Kind::kLaunch,
+                                     PeakRate::Kind::kRetention};
 
 constexpr const char* kRunColumns =
     "framework, framework_version, model_name, model_sha256, device_key, dims, threads, contract, details";

@@ -17,6 +17,7 @@
 
 #include "infimum/base/clock.h"
 #include "microbench/cpu/cpu_device.h"
+#include "microbench/cpu/retention.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 
 namespace infimum::cpu {
@@ -314,7 +315,18 @@ Result<std::vector<PeakRate>> MeasureMemory(PeakDetail detail, std::int64_t thre
   } else {
     curve.Measure(kFirstSeconds, start + kFirstSeconds);
   }
-  return curve.Rates();
+  std::vector<PeakRate> rates = curve.Rates();
+  double far = 0;
+  for (const PeakRate& rate : rates)
+    if (rate.kind == PeakRate::Kind::kRead) far = 1 / rate.per_second;  // at last that of the largest set
+  double sink = 0;
+  const auto read = [&](std::int64_t bytes) {
+#pragma omp parallel num_threads(static_cast <int>(threads)) reduction(+ : sink)
+    sink += Kernels().read(pieces->Of(omp_get_thread_num()), bytes);
+  };
+  if (std::optional<PeakRate> kept = MeasureRetention(detail, threads, last_level, far, read); kept && sink != 12345)
+    rates.push_back(*std::move(kept));
+  return rates;
 }
 
 }  // namespace infimum::cpu

@@ -24,7 +24,7 @@ std::vector<std::int64_t> MemoryParts(PeakDetail detail, std::int64_t last_level
                                       std::int64_t threads);
 
 // At most 1.5 seconds for a first look, some 8 for the whole and 16 beside other programs, but that each set is read
-// once.
+// once. At last how long shared caches keep what lies in them (retention.h).
 Result<std::vector<PeakRate>> MeasureMemory(PeakDetail detail, std::int64_t threads);
 
 }  // namespace infimum::cpu

@@ -92,8 +92,8 @@ Result<std::vector<PeakRate>> OneDnnBackend::MeasurePeaks(std::string_view probe
   return cpu::MeasurePeaks(probe, options_.threads);
 }
 
-Result<std::optional<double>> OneDnnBackend::ResidentShare(Bytes working_set) {
-  return cpu::ResidentShare(working_set);
+Result<std::optional<double>> OneDnnBackend::ResidentShare(Bytes working_set, Clock::Duration between) {
+  return cpu::ResidentShare(working_set, between);
 }
 
 std::optional<double> OneDnnBackend::FrequencyMhz() { return cpu::FrequencyMhz(); }

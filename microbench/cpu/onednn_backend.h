@@ -27,7 +27,7 @@ class OneDnnBackend : public Backend {
                                                         const TensorFolder* folder) override;
   std::vector<std::string> PeakProbes(PeakDetail detail) override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
-  Result<std::optional<double>> ResidentShare(Bytes working_set) override;
+  Result<std::optional<double>> ResidentShare(Bytes working_set, Clock::Duration between) override;
   std::optional<double> FrequencyMhz() override;
   std::optional<Beat> TakeBeat() override;
 

@@ -178,6 +178,25 @@ TEST(ShareNear, WithoutACurveCachesHoldAllOrNothing) {
   EXPECT_DOUBLE_EQ(device->ShareNear(kMiB, 50 * kMiB), 0);
 }
 
+PeakRate Retention(double seconds) {
+  return {PeakRate::Kind::kRetention, Bytes{2 << 20}, DataType::kNone, 1, seconds, "measured"};
+}
+
+TEST(ShareKept, FallsWithTheTimeThatOthersHave) {
+  EXPECT_EQ(Device().ShareKept(16 * kMiB, std::chrono::milliseconds(5)), 1) << "nothing is known of others";
+  DevicePeaks peaks = Curve();
+  peaks.rates.push_back(Retention(1e-3));
+  peaks.rates.push_back(Retention(2e-3));  // the longest that was seen
+  const Result<DeviceModel> device = DeviceModel::Make({"cpu/x/l1=48K/l2=1M/l3=32M/cores=1"}, peaks, 1);
+  ASSERT_TRUE(device.ok());
+  EXPECT_EQ(device->ShareKept(16 * kMiB, Latency(0)), 1);
+  EXPECT_NEAR(device->ShareKept(16 * kMiB, std::chrono::milliseconds(2)), std::exp(-1.0), 1e-9);
+  EXPECT_NEAR(device->ShareKept(16 * kMiB, std::chrono::milliseconds(200)), 0, 1e-9);
+  EXPECT_EQ(device->ShareKept(2 * kMiB, std::chrono::milliseconds(200)), 1) << "the threads' own caches hold it";
+  // It is a property of the caches, and no rate: floors stay as they were.
+  EXPECT_EQ(device->Memory(16 * kMiB, 0).latency, Device().Memory(16 * kMiB, 0).latency);
+}
+
 // A chain of `layers` products, each with weights of 4 MiB.
 ModelGraph Chain(int layers) {
   GraphBuilder model;
@@ -229,6 +248,22 @@ TEST(BracketInContext, CountsWeightsFromMemoryWhereTheModelDoesNotFit) {
   EXPECT_FALSE(BracketOf(large, rows, selection).context.has_value());
   selection.cache = CacheState::kColdWeights;
   EXPECT_NEAR(BracketOf(large, rows, selection).BestKnown()->latency.count(), 32 * 400, 1e-6);
+}
+
+// Sixteen MiB fit, but others take them before their turn comes again: at least the roofline of the four layers later.
+TEST(BracketInContext, WeightsThatFitAreLostWhereOthersUseTheCaches) {
+  const ModelGraph small = Chain(4);
+  CurveRows rows;
+  rows.Add(small.layers[0], "gemm", {100});
+  rows.AddCold(small.layers[0], "gemm", 400);
+  DevicePeaks peaks = Curve();
+  peaks.rates.push_back(Retention(1e-3));
+  rows.SetPeaks(testing::TestDeviceKey(), peaks);
+  const Bracket bracket = BracketOf(small, rows);
+  const double kept = std::exp(-(bracket.roofline / Latency(1000)));
+  EXPECT_LT(kept, 0.9);
+  EXPECT_NEAR(bracket.context->near_share(), kept, 1e-6);
+  EXPECT_NEAR(bracket.BestKnown()->latency.count(), 4 * (100 + 300 * (1 - kept)), 1e-3);
 }
 
 TEST(BracketInContext, TheBestCandidateIsTheBestInContext) {

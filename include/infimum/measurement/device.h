@@ -100,22 +100,23 @@ struct Environment {
 };
 
 // One point of the device's measured peaks: a rate of the memory system at a working set, of arithmetic in a type, or
-// of launches.
+// of launches; or how long caches that other programs share keep what lies in them.
 struct PeakRate {
-  // kTf32: products of f32 operands under the contract tf32. kLaunch: empty kernels one after the other.
-  enum class Kind { kRead, kWrite, kCopy, kArithmetic, kTf32, kLaunch };
+  // kTf32: products of f32 operands under the contract tf32. kLaunch: empty kernels one after the other. kRetention:
+  // others push what lies in the shared caches out meanwhile: after t seconds exp(-t / per_second) of it is still there.
+  enum class Kind { kRead, kWrite, kCopy, kArithmetic, kTf32, kLaunch, kRetention };
   Kind kind = Kind::kRead;
-  Bytes working_set;               // memory kinds
+  Bytes working_set;               // memory kinds; of a retention what the threads' own caches hold, which nobody takes
   DataType type = DataType::kF32;  // arithmetic; the input type (of tf32, f32)
   std::int64_t threads = 1;
-  double per_second = 0;  // bytes (a copy counts read + write), FLOPs or launches
+  double per_second = 0;  // bytes (a copy counts read + write), FLOPs or launches; of a retention its seconds
   std::string source;     // "measured", "data sheet: <where>"
 
   bool is_memory() const { return kind == Kind::kRead || kind == Kind::kWrite || kind == Kind::kCopy; }
   friend bool operator==(const PeakRate&, const PeakRate&) = default;
 };
 
-// "read", "write", "copy", "arithmetic", "tf32", "launch".
+// "read", "write", "copy", "arithmetic", "tf32", "launch", "retention".
 std::string_view Name(PeakRate::Kind kind);
 
 struct DevicePeaks {

@@ -137,8 +137,11 @@ class Backend {
   virtual Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) = 0;
 
   // The share of a working set of so many bytes, read again and again, that the caches still hold at the next pass,
-  // from 0 to 1, measured now: a shared cache holds less than its size. nullopt where it cannot be measured.
-  virtual Result<std::optional<double>> ResidentShare(Bytes /*working_set*/) { return std::optional<double>(); }
+  // which begins so long after the one before, from 0 to 1, measured now: a shared cache holds less than its size, and
+  // not for long. nullopt where it cannot be measured.
+  virtual Result<std::optional<double>> ResidentShare(Bytes /*working_set*/, Clock::Duration /*between*/) {
+    return std::optional<double>();
+  }
 
   // The frequency that the device runs at now, in MHz, of a processor that of the core that asks; nullopt where the
   // system does not report it. Read before and after each repetition.

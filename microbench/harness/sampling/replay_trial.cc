@@ -149,14 +149,17 @@ Status RunDesign(Backend& backend, PreparedReplay& replay, const ReplaySchedule&
   for (std::size_t part = 0; part < result.parts.size(); ++part)
     if (RunsAt(schedule.steps[result.parts[part].step].level, none))
       result.parts[part].constants = replay.constants(part);
-  INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));
-  const bool settles = result.share_near() >= kNear;
+  const Clock& clock = backend.clock();
+  Clock::Duration between{0};
   for (int i = 0; i < kWarmUps; ++i) {
     INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, all));
+    const Clock::Duration before = clock.Now();
     INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, none));
+    between = clock.Now() - before;
   }
+  INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena, between));
+  const bool settles = result.share_near() >= kNear;
   std::vector<Latency> samples;
-  const Clock& clock = backend.clock();
   const Clock::Duration begin = clock.Now();
   for (const std::string& levels : schedule.design) {
     if (clock.Now() - begin >= budget) break;
@@ -236,9 +239,10 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, T
     }
     INFIMUM_RETURN_IF_ERROR(sample_whole());
   }
+  const auto between = std::chrono::duration_cast<Clock::Duration>(Summarize(samples).median);
   result.repetitions.push_back({std::move(samples), MeanOf(beats)});
   // Last, since it leaves nothing of the model in the caches.
-  INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));
+  INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena, between));
   return result;
 }
 

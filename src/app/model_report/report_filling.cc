@@ -96,7 +96,7 @@ void FillRoofs(const DevicePeaks& peaks, std::int64_t threads, ReportModel& repo
   }
   for (const PeakRate& rate : peaks.rates) {
     if (rate.threads != threads) continue;
-    if (rate.kind == PeakRate::Kind::kLaunch) continue;
+    if (rate.kind == PeakRate::Kind::kLaunch || rate.kind == PeakRate::Kind::kRetention) continue;
     if (rate.kind == PeakRate::Kind::kTf32) {
       double& best = arithmetic["tf32 arithmetic"];
       best = std::max(best, rate.per_second);

@@ -89,7 +89,7 @@ std::string Field(std::string_view name, std::string_view value) {
 std::string_view Name(DeviceKind kind) { return kind == DeviceKind::kCpu ? "cpu" : "gpu"; }
 
 std::string_view Name(PeakRate::Kind kind) {
-  constexpr std::string_view kNames[] = {"read", "write", "copy", "arithmetic", "tf32", "launch"};
+  constexpr std::string_view kNames[] = {"read", "write", "copy", "arithmetic", "tf32", "launch", "retention"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

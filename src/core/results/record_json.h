@@ -20,7 +20,7 @@ inline constexpr NumericContract kLastEnumerator<NumericContract> = NumericContr
 template <>
 inline constexpr Outcome kLastEnumerator<Outcome> = Outcome::kFailed;
 template <>
-inline constexpr PeakRate::Kind kLastEnumerator<PeakRate::Kind> = PeakRate::Kind::kLaunch;
+inline constexpr PeakRate::Kind kLastEnumerator<PeakRate::Kind> = PeakRate::Kind::kRetention;
 
 // The canonical text.
 template <>
@@ -78,6 +78,9 @@ void VisitFields(Visitor& visit, Like<PeakRate> auto& rate) {
     visit("bytes_per_second", rate.per_second, kRates);
   } else if (rate.kind == PeakRate::Kind::kLaunch) {
     visit("launches_per_second", rate.per_second, kRates);
+  } else if (rate.kind == PeakRate::Kind::kRetention) {
+    visit("working_set_bytes", rate.working_set);
+    visit("seconds", rate.per_second, kRates);
   } else {
     if (rate.kind == PeakRate::Kind::kArithmetic) visit("type", rate.type);
     visit("flops_per_second", rate.per_second, kRates);

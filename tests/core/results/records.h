@@ -21,7 +21,8 @@ inline std::vector<PeakRate> TestPeaks() {
   return {{PeakRate::Kind::kCopy, Bytes{1024}, DataType::kF32, 1, 1.25000000005e10, "measured"},
           {PeakRate::Kind::kArithmetic, Bytes{}, DataType::kBF16, 2, 1e12, "data sheet: a page"},
           {PeakRate::Kind::kTf32, Bytes{}, DataType::kF32, 1, 4e14, "measured"},
-          {PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 5e5, "measured"}};
+          {PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 5e5, "measured"},
+          {PeakRate::Kind::kRetention, Bytes{2 << 20}, DataType::kF32, 1, 0.002, "measured"}};
 }
 
 // Two headers, peaks, and rows of every outcome.

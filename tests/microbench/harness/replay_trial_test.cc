@@ -115,7 +115,7 @@ class FakeReplayBackend : public Backend {
     EXPECT_EQ(schedule, ExampleSchedule());
     return std::unique_ptr<PreparedReplay>(std::make_unique<FakeReplay>(fake_clock, refusal));
   }
-  Result<std::optional<double>> ResidentShare(Bytes working_set) override {
+  Result<std::optional<double>> ResidentShare(Bytes working_set, Clock::Duration) override {
     EXPECT_EQ(working_set, (Bytes{(1 << 20) + 20}));
     return resident;
   }
