@@ -1,8 +1,8 @@
 // Where a model's bounds, its demonstrated run and a framework's run stand on this machine, as a table in Markdown:
 //
-//   benchmarks bracket [--budget 5m] [--confirm 2m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
+//   benchmarks bracket [--budget 5m] [--analyses 6] [--confirm 2m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
 //
-// Every model is analyzed until nothing is missing; with --confirm what decides its bound is measured again for that
+// Every model is analyzed until nothing is missing, as often as `analyses` says at most; with --confirm what decides its bound is measured again for that
 // long. Then the framework and the demonstrated run are measured in turn, `rounds` times: the clock of a machine
 // wanders over minutes, so each of them gets its chance at the fast ones. Of both the fastest run in the store counts,
 // by the mean of its processes. With --folder the stores stay, and another run goes on with them (--rounds 0: as they
@@ -15,8 +15,8 @@
 // A star: the choice of layouts is not exact, and with-layouts therefore no more than F1. "unconverged": rows behind F1
 // did not settle within their time, so that its interval is wide and may lie above it.
 //
-// Exits with 1 where F1 or with-layouts lies above T beyond noise, the composition error is above 1.10, R / F1 is above
-// 1.25 or in the median of the models above 1.12, or a step fails. By hand and on a machine that does nothing else: the
+// Exits with 1 where F1 or with-layouts lies above T beyond noise, a point lies outside its interval, the composition
+// error is above 1.10, R / F1 is above 1.25 or in the median of the models above 1.12, or a step fails. By hand and on a machine that does nothing else: the
 // times are real.
 #include <fmt/format.h>
 
@@ -38,11 +38,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kLargestError = 1.10, kMostOverBound = 1.25, kMostOverBoundMedian = 1.12;
-constexpr int kMostAnalyses = 6;
 
 struct Options {
   std::string budget = "5m";
   std::string confirm;
+  int analyses = 6;
   int rounds = 3;
   std::string folder;
   std::vector<std::string> models;
@@ -73,7 +73,7 @@ class Bench {
   Standing Measure() {
     Standing standing;
     standing.name = name_;
-    for (int i = 0; i < kMostAnalyses; ++i) {
+    for (int i = 0; i < options_.analyses; ++i) {
       const Ended ended = Run("analyze", {"--budget", options_.budget, "--report", "report.json", "--quiet"}, standing);
       if (ended.exit_code != 0 || !IsUnfinished()) break;
     }
@@ -120,6 +120,8 @@ class Bench {
       const Json& interval = one.at("interval_us");
       const double low = interval.is_null() ? time : interval[0].get<double>();
       const double high = interval.is_null() ? time : interval[1].get<double>();
+      if (time < low || time > high)
+        standing.faults.push_back(one.at("variant").get<std::string>() + " is outside its interval");
       if (one.at("variant") == "sequential") standing.sequential = time;
       if (one.at("variant") == "heuristic") standing.heuristic = time;
       if (one.at("variant") == "fused-sequential") {
@@ -144,6 +146,9 @@ class Bench {
       standing.error = error.at("value").get<double>();
     }
     for (const Json& limit : bound.at("upper")) {
+      const Json& interval = limit.at("interval_us");
+      if (!interval.is_null() && (limit.at("latency_us") < interval[0] || limit.at("latency_us") > interval[1]))
+        standing.faults.push_back(limit.at("name").get<std::string>() + " is outside its interval");
       if (limit.at("name") == "demonstrated" || standing.run > 0) continue;  // the fastest first
       standing.run = limit.at("latency_us");
       standing.run_high = limit.at("interval_us").is_null() ? standing.run : limit.at("interval_us")[1].get<double>();
@@ -203,6 +208,8 @@ Options Parse(int argc, char** argv) {
       options.budget = argv[++i];
     } else if (argument == "--confirm" && has_value) {
       options.confirm = argv[++i];
+    } else if (argument == "--analyses" && has_value) {
+      options.analyses = std::atoi(argv[++i]);
     } else if (argument == "--rounds" && has_value) {
       options.rounds = std::atoi(argv[++i]);
     } else if (argument == "--folder" && has_value) {
@@ -217,7 +224,7 @@ Options Parse(int argc, char** argv) {
 }  // namespace
 }  // namespace infimum::testing
 
-INFIMUM_BENCHMARK(bracket, "[--budget TIME] [--confirm TIME] [--rounds N] [--folder DIR] MODEL[:NAME=N,...]...") {
+INFIMUM_BENCHMARK(bracket, "[--budget TIME] [--analyses N] [--confirm TIME] [--rounds N] [--folder DIR] MODEL[:NAME=N,...]...") {
   const infimum::testing::Options options = infimum::testing::Parse(argc, argv);
   if (options.models.empty()) {
     return 2;
