@@ -17,6 +17,10 @@ std::size_t refusals = 0;
 
 bool IsTime(Latency time) { return std::isfinite(time.count()) && time.count() >= 0; }
 
+bool IsBeat(const Beat& beat) {
+  return IsTime(beat.arithmetic) && IsTime(beat.memory) && std::min(beat.arithmetic, beat.memory) > Latency(0);
+}
+
 // Removed when the process ends.
 class ProcessFile {
  public:
@@ -74,6 +78,7 @@ void CheckRun(const RunProfile& run) {
   }
   for (const RunRepetition& repetition : run.end_to_end) {
     Require(std::all_of(repetition.samples.begin(), repetition.samples.end(), IsTime), "a sample is no time");
+    Require(!repetition.beat || IsBeat(*repetition.beat), "a process's beat is no time");
   }
   Require(std::all_of(run.profiled.begin(), run.profiled.end(), IsTime), "a profiled sample is no time");
   Require(run.threads.value_or(1) > 0, "a run on no thread");
@@ -113,6 +118,7 @@ ResultsTaker CheckingTaker() {
       for (const Repetition& repetition : row.repetitions) {
         Require(IsTime(repetition.minimum) && repetition.minimum <= repetition.median,
                 "a row's statistics contradict each other");
+        Require(!repetition.beat || IsBeat(*repetition.beat), "a repetition's beat is no time");
       }
     }
     return {};

@@ -31,7 +31,7 @@ RunProfile MakeRun() {
   run.contract = "strict-f32";
   run.device = "cpu/Test";
   run.settings = {{"graph_optimization_level", "all"}};
-  run.end_to_end = {{{Latency(100.125), Latency(1.0 / 3)}}, {{Latency(7)}}};
+  run.end_to_end = {{{Latency(100.125), Latency(1.0 / 3)}}, {{Latency(7)}, Beat{Latency(100.5), Latency(410)}}};
   run.layers = {{"conv", "Conv", "CPU", {"n0"}, {"x", ""}, {"y"}, {Latency(10), Latency(11.5)}, {}, {}, {}}};
   run.layers[0].input_tensors = {{"f32", {1, 3, 224, 224}, "nchw"}, {}};
   run.layers[0].output_tensors = {{"f16", {}, ""}};
@@ -63,8 +63,7 @@ TEST(RunFile, ReadingAFormattedRunGivesItBack) {
   EXPECT_EQ(read->model_name, run.model_name);
   EXPECT_EQ(read->dims, run.dims);
   EXPECT_EQ(read->threads, 2);
-  ASSERT_THAT(read->end_to_end, SizeIs(2));
-  EXPECT_EQ(read->end_to_end[0].samples, run.end_to_end[0].samples);
+  EXPECT_EQ(read->end_to_end, run.end_to_end);
   EXPECT_EQ(read->layers[0].samples, run.layers[0].samples);
   EXPECT_EQ(read->layers[0].input_tensors, run.layers[0].input_tensors);
   EXPECT_EQ(read->layers[0].output_tensors, run.layers[0].output_tensors);
@@ -81,6 +80,18 @@ TEST(RunFile, AMissingThreadCountStaysUnknown) {
   const Result<RunProfile> read = Parse(FormatRun(run));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->threads, std::nullopt);
+}
+
+TEST(RunFile, BeatsOfAWrongFormAreRefused) {
+  const auto error_of = [](const std::string& beat) {
+    const Result<RunProfile> run =
+        Parse(R"({"schema":"infimum.run/1","framework":"x","end_to_end":[{"samples_us":[9],"beat_us":)" + beat + "}]}");
+    return run.ok() ? "no error" : run.error().message;
+  };
+  EXPECT_EQ(error_of("[100.5,410]"), "no error");
+  EXPECT_EQ(error_of("[100.5,-1]"), "run.json: end_to_end[0]: 'beat_us' is -1, expected a number from 0 to 1e+15");
+  EXPECT_EQ(error_of("[1,2,3]"), "run.json: end_to_end[0]: beat_us: expected [arithmetic, memory], both more than 0");
+  EXPECT_EQ(error_of("\"fast\""), "run.json: end_to_end[0]: 'beat_us' is the text 'fast', expected a list");
 }
 
 TEST(RunFile, IdleTimesOfAWrongFormAreRefused) {

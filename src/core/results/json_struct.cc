@@ -61,6 +61,13 @@ Result<const Json*> Field(const Json& object, std::string_view name) {
 
 }  // namespace
 
+Status JsonForm<Beat>::Read(const std::vector<Latency>& times, Beat& beat) {
+  if (times.size() != 2 || times[0] <= Latency(0) || times[1] <= Latency(0))
+    return Error{"expected [arithmetic, memory], both more than 0"};
+  beat = {times[0], times[1]};
+  return {};
+}
+
 Result<Json> ParseJson(std::string_view text) {
   if (const auto excess = FindExcess(text)) return Error{std::to_string(excess->place + 1) + ": " + excess->what};
   try {

@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "infimum/base/beat.h"
 #include "infimum/base/result.h"
 #include "infimum/base/text.h"
 #include "infimum/base/units.h"
@@ -86,6 +87,13 @@ concept Like = std::same_as<std::remove_const_t<Self>, Type>;
 //   static Simple Write(const T&);  static Status Read(const Simple&, T&);
 template <class T>
 struct JsonForm;
+
+// [arithmetic, memory], in microseconds.
+template <>
+struct JsonForm<Beat> {
+  static std::vector<Latency> Write(const Beat& beat) { return {beat.arithmetic, beat.memory}; }
+  static Status Read(const std::vector<Latency>& times, Beat& beat);
+};
 
 // Specialised for enumerations that are written by name, from 0 to this one.
 template <class Enum>
@@ -242,7 +250,8 @@ Status FromJson(const Json& json, std::string_view name, T& value, const Limits&
     if (Status status = JsonForm<T>::Read(simple, value); !status.ok())
       return Within(std::string(name), status.error());
   } else if constexpr (json_struct::kIsOptional<T>) {
-    return FromJson(json, name, value.emplace(), limits);
+    value.reset();
+    return json.is_null() ? Status() : FromJson(json, name, value.emplace(), limits);
   } else if constexpr (json_struct::kIsCount<T>) {
     return FromJson(json, name, value.value, limits);
   } else if constexpr (json_struct::kIsDuration<T>) {

@@ -106,6 +106,7 @@ void VisitFields(Visitor& visit, Like<Repetition> auto& repetition) {
   visit("p95_us", repetition.p95);
   visit("samples_us", repetition.samples);
   visit("clock_mhz", repetition.clocks, {0, 1e9});
+  visit("beat_us", repetition.beat);
 }
 
 // All of a row but its repetitions, device and environment: what Google Benchmark JSON has beside each repetition.

@@ -33,6 +33,7 @@ void VisitFields(Visitor& visit, Like<ProfiledLayer> auto& layer) {
 template <class Visitor>
 void VisitFields(Visitor& visit, Like<RunRepetition> auto& repetition) {
   visit.Lenient("samples_us", repetition.samples);
+  visit("beat_us", repetition.beat);
 }
 
 }  // namespace infimum

@@ -2,7 +2,8 @@
 //
 //   {"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","model":"resnet50",
 //    "model_sha256":"...","dims":{"batch":8},"threads":1,"contract":"strict-f32","device":"cpu/...",
-//    "settings":{"graph_optimization_level":"all"},"end_to_end":[{"samples_us":[52123.4,...]}],
+//    "settings":{"graph_optimization_level":"all"},
+//    "end_to_end":[{"samples_us":[52123.4,...],"beat_us":[100.2,411.5]}],
 //    "layers":[{"name":"conv1","op":"Conv","provider":"CPUExecutionProvider","nodes":[],"inputs":["x"],
 //               "outputs":["y"],"samples_us":[...]}],"warnings":[]}
 //

@@ -34,6 +34,7 @@ inline std::vector<ResultsRecord> TestRecords() {
   cold.candidate.library_choice = false;
   cold.numeric_error.reset();
   cold.flags = {"unconverged", "noisy"};
+  cold.repetitions[1].beat = Beat{Latency(100.5), Latency(1.0 / 3)};
   Measurement failed = TestRow(kReluText, "ref");
   failed.outcome = Outcome::kFailed;
   failed.reason = "signal 11\nin the worker";

@@ -82,6 +82,7 @@ TEST(ReplayScheduleText, ANewerSchemaIsRefusedByName) {
 ReplayResult ExampleResult() {
   ReplayResult result;
   result.repetitions = {{{Latency(12), Latency(10), Latency(11)}}, {{Latency(9), Latency(10), Latency(9.5)}}};
+  result.repetitions[1].beat = Beat{Latency(100.5), Latency(410)};
   ReplayPart step{"fc", "onednn/brg:avx2", false, 1, Latency(6), Latency(7), 1e-7, 1e-6, Latency(6.5), Bytes{64}};
   ReplayPart reorder{"reorder of x", "onednn/reorder", true, 1, Latency(2), Latency(2), std::nullopt, 0};
   result.parts = {step, reorder};
@@ -113,6 +114,7 @@ TEST(ReplayResult, ComesBackAsItWas) {
   const Result<ReplayResult> again = ParseReplayResult(FormatReplayResult(result));
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(FormatReplayResult(*again), FormatReplayResult(result));
+  EXPECT_EQ(again->repetitions, result.repetitions);
   EXPECT_EQ(again->demonstrated(), result.demonstrated());
   EXPECT_EQ(again->parts[0].error, result.parts[0].error);
   EXPECT_EQ(again->parts[1].error, std::nullopt);
@@ -120,6 +122,20 @@ TEST(ReplayResult, ComesBackAsItWas) {
   EXPECT_EQ(again->last_level_cache, result.last_level_cache);
   EXPECT_EQ(again->resident_share, result.resident_share);
   EXPECT_EQ(again->inferences, result.inferences);
+}
+
+TEST(ReplayResult, NamesABeatThatCannotBe) {
+  const auto error_of = [](const std::string& beat) {
+    std::string text = FormatReplayResult(ExampleResult());
+    const std::string good = "[100.5,410.0]";
+    text.replace(text.find(good), good.size(), beat);
+    const Result<ReplayResult> parsed = ParseReplayResult(text);
+    return parsed.ok() ? "no error" : parsed.error().message;
+  };
+  EXPECT_EQ(error_of("null"), "no error");
+  EXPECT_EQ(error_of("[-1,410]"), "repetitions[1]: 'beat_us' is -1, expected a number from 0 to 1e+15");
+  EXPECT_EQ(error_of("[1,2,3]"), "repetitions[1]: beat_us: expected [arithmetic, memory], both more than 0");
+  EXPECT_EQ(error_of("\"fast\""), "repetitions[1]: 'beat_us' is the text 'fast', expected a list");
 }
 
 TEST(ReplayResult, NamesAWrongStepAWrongOutputAndWhatIsNoNumber) {

@@ -72,6 +72,29 @@ TEST(Journal, KeepsClocksAndTheCampaignThatRowsCameFrom) {
             "r.jsonl:2: repetitions[0]: clock_mhz: expected [lowest, highest]");
 }
 
+TEST(Journal, KeepsBeatsAndRefusesThoseThatCannotBe) {
+  Measurement row = TestRow();
+  row.repetitions = Repetitions({{10.5, 10.25, 11}, {10}});
+  row.repetitions[1].beat = Beat{Latency(100.5), Latency(410)};
+  EXPECT_THAT(FormatRecord(row), HasSubstr(R"(11.0]},{"count":1,"minimum_us":10.0,"median_us":10.0,"p95_us":10.0,)"
+                                           R"("samples_us":[10.0],"beat_us":[100.5,410.0]}]})"));
+  const std::vector<ResultsRecord> records = {TestHeader(), row};
+  EXPECT_EQ(ReadAll(ReadJournal, JournalOf(records)), records);
+  EXPECT_EQ(ReadAll(ReadGoogleBenchmark, FormatGoogleBenchmark(records)), records);
+  const auto error_of = [](const std::string& beat) {
+    return ErrorOfRowWith("\"minimum_us\":10.25", "\"beat_us\":" + beat + ",\"minimum_us\":10.25");
+  };
+  EXPECT_EQ(error_of("null"), "no error");
+  for (const char* const beat : {"[]", "[100]", "[100,400,1]", "[0,400]", "[100,0]"})
+    EXPECT_EQ(error_of(beat), "r.jsonl:2: repetitions[0]: beat_us: expected [arithmetic, memory], both more than 0");
+  EXPECT_EQ(error_of("[100,-400]"), "r.jsonl:2: repetitions[0]: 'beat_us' is -400, expected a number from 0 to 1e+15");
+  EXPECT_EQ(error_of("[1e300,400]"),
+            "r.jsonl:2: repetitions[0]: 'beat_us' is 1e+300, expected a number from 0 to 1e+15");
+  EXPECT_EQ(error_of("[100,\"400\"]"),
+            "r.jsonl:2: repetitions[0]: 'beat_us' is the text '400', expected a number from 0 to 1e+15");
+  EXPECT_EQ(error_of("\"fast\""), "r.jsonl:2: repetitions[0]: 'beat_us' is the text 'fast', expected a list");
+}
+
 TEST(Journal, KeepsEveryDoubleExactly) {
   std::mt19937_64 random(1);
   std::vector<ResultsRecord> records = {TestHeader()};
