@@ -20,7 +20,7 @@ constexpr int kPasses = 4;
 constexpr double kMostLog = 1.4;
 
 // From the row's mean, in logarithms.
-struct Difference {
+struct FromMean {
   double time = 0, arithmetic = 0, memory = 0;
 };
 
@@ -36,15 +36,15 @@ double MiddleOf(std::vector<double> numbers) {
   return *middle;
 }
 
-std::vector<Difference> DifferencesOf(std::span<const Measurement> rows) {
-  std::vector<Difference> all;
+std::vector<FromMean> FromMeansOf(std::span<const Measurement> rows) {
+  std::vector<FromMean> all;
   for (const Measurement& row : rows) {
     if (row.outcome != Outcome::kMeasured) continue;
     const std::size_t first = all.size();
-    Difference mean;
+    FromMean mean;
     for (const Repetition& repetition : row.repetitions) {
       if (!repetition.beat) continue;
-      const Difference& one = all.emplace_back(LogOfTime(repetition.median), LogOfTime(repetition.beat->arithmetic),
+      const FromMean& one = all.emplace_back(LogOfTime(repetition.median), LogOfTime(repetition.beat->arithmetic),
                                                LogOfTime(repetition.beat->memory));
       mean.time += one.time;
       mean.arithmetic += one.arithmetic;
@@ -67,8 +67,8 @@ std::vector<Difference> DifferencesOf(std::span<const Measurement> rows) {
 // Sums of squares and products of the differences, from which every sum of squared residuals follows.
 class Moments {
  public:
-  explicit Moments(std::span<const Difference> differences) {
-    for (const Difference& one : differences) {
+  explicit Moments(std::span<const FromMean> differences) {
+    for (const FromMean& one : differences) {
       tt_ += one.time * one.time;
       aa_ += one.arithmetic * one.arithmetic;
       mm_ += one.memory * one.memory;
@@ -105,17 +105,17 @@ class Moments {
 }  // namespace
 
 Pace::Pace(std::span<const Measurement> rows) {
-  std::vector<Difference> differences = DifferencesOf(rows);
+  std::vector<FromMean> differences = FromMeansOf(rows);
   if (differences.size() < kLeastDifferences) return;
-  const std::vector<Difference> measured = differences;
+  const std::vector<FromMean> measured = differences;
   Exponents found;
   for (int pass = 0; pass < kPasses; ++pass) {
     found = Moments(differences).Best();
     std::vector<double> sizes;
-    const auto expected = [&](const Difference& one) {
+    const auto expected = [&](const FromMean& one) {
       return found.arithmetic * one.arithmetic + found.memory * one.memory;
     };
-    for (const Difference& one : measured) sizes.push_back(std::abs(one.time - expected(one)));
+    for (const FromMean& one : measured) sizes.push_back(std::abs(one.time - expected(one)));
     const double most = kClipOfPace * MiddleOf(std::move(sizes));
     for (std::size_t i = 0; i < measured.size() && most > 0; ++i)
       differences[i].time = std::clamp(measured[i].time, expected(measured[i]) - most, expected(measured[i]) + most);

@@ -10,7 +10,7 @@
 namespace infimum::cpu {
 namespace {
 
-constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kSetStep = 4096;
 constexpr std::int64_t kMostBytes = 32 << 20;  // of the set, all threads together
 // Below twice what the threads have for themselves the shared caches hardly show.
 constexpr std::int64_t kOwnTimes = 2;
@@ -48,7 +48,7 @@ std::optional<PeakRate> MeasureRetention(PeakDetail detail, std::int64_t threads
   const std::int64_t own = std::max(Features().l2, Features().l1) * threads;
   const std::int64_t set = std::min(last_level / 2, kMostBytes);
   if (set < kOwnTimes * own || !(far_seconds_of_byte > 0)) return std::nullopt;
-  const std::int64_t each = set / threads / kPage * kPage;
+  const std::int64_t each = set / threads / kSetStep * kSetStep;
   if (each <= 0) return std::nullopt;
   // Of the readings after such a pause the typical one: a single one may see a neighbour come or go.
   const auto seconds_after = [&](double pause) {

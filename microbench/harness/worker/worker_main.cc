@@ -172,7 +172,9 @@ int MetronomeMain(std::string_view threads, const BackendFactory& make_backend) 
     std::fprintf(stderr, "infimum: error: --metronome %s: give the number of threads\n", Quoted(threads).c_str());
     return 2;
   }
-  const std::unique_ptr<Backend> backend = make_backend({.threads = *count});
+  BackendOptions options;
+  options.threads = *count;
+  const std::unique_ptr<Backend> backend = make_backend(options);
   std::string rest;
   while (ReadLine(STDIN_FILENO, rest)) {
     const std::optional<Beat> beat = backend->TakeBeat();

@@ -53,6 +53,7 @@ static void VisitFields(Visitor& visit, Like<ReplayResult> auto& result) {
   visit.Lenient("last_level_cache_bytes", result.last_level_cache);
   visit("resident_share", result.resident_share, {0, 1});
   visit.Sparse("inferences_us", result.inferences);
+  visit.Sparse("inferences_beats_us", result.beats);
 }
 
 Latency ReplayResult::demonstrated() const {

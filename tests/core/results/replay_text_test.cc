@@ -92,6 +92,7 @@ ReplayResult ExampleResult() {
   result.last_level_cache = Bytes{100};
   result.resident_share = 0.25;
   result.inferences = {Latency(12), Latency(13)};
+  result.beats = {{Latency(100), Latency(400)}, {Latency(101), Latency(390)}};
   return result;
 }
 
@@ -122,6 +123,7 @@ TEST(ReplayResult, ComesBackAsItWas) {
   EXPECT_EQ(again->last_level_cache, result.last_level_cache);
   EXPECT_EQ(again->resident_share, result.resident_share);
   EXPECT_EQ(again->inferences, result.inferences);
+  EXPECT_EQ(again->beats, result.beats);
 }
 
 TEST(ReplayResult, NamesABeatThatCannotBe) {
