@@ -1,7 +1,5 @@
 #include "analyzer/gap/run_latency.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "infimum/base/quantity_text.h"
@@ -30,8 +28,8 @@ void HoldTo(const Pace& pace, RunProfile& run) {
   }
   const std::optional<Latency> after = EndToEndOf(run);
   if (!before || !after || std::abs(*after / *before - 1) < kWorthSaying) return;
-  run.warnings.push_back(fmt::format("held to the metronome: measured {}, at the pace of the layers {}",
-                                     FormatLatency(*before), FormatLatency(*after)));
+  run.warnings.push_back("held to the metronome: measured " + FormatLatency(*before) + ", at the pace of the layers " +
+                         FormatLatency(*after));
 }
 
 std::optional<Latency> EndToEndOf(const RunProfile& run) {

@@ -29,10 +29,10 @@ Beat BeatAt(const Moment& moment) {
 // A row that takes this long at the usual pace and follows the clock and the memory by these exponents.
 Measurement Row(const std::string& name, double time, const Moment& follows, const std::vector<Moment>& moments,
                 double own = 0, std::mt19937_64* random = nullptr) {
-  std::vector<double> medians;
+  std::vector<Latency> medians;
   for (const Moment& moment : moments) {
     const double noise = random == nullptr ? 0 : std::normal_distribution<double>(0, own)(*random);
-    medians.push_back(time * std::exp(follows.clock * moment.clock + follows.memory * moment.memory + noise));
+    medians.emplace_back(time * std::exp(follows.clock * moment.clock + follows.memory * moment.memory + noise));
   }
   Measurement row = testing::MeasuredRow(WorkloadKey{name}, "gemm", medians);
   for (std::size_t i = 0; i < moments.size(); ++i) row.repetitions[i].beat = BeatAt(moments[i]);
@@ -190,7 +190,7 @@ Told Campaign(double wander, bool has_metronome, std::mt19937_64& random) {
   const Bound& bound = *bracket.Find(BoundVariant::kSequential);
   HoldTo(bracket.pace, run);
   const Latency measured = *EndToEndOf(run);
-  return {std::abs(measured - bound.latency) / measured, (bound.interval->high - bound.interval->low) / bound.latency,
+  return {std::abs((measured - bound.latency) / measured), (bound.interval.high - bound.interval.low) / bound.latency,
           std::ranges::find(bound.assumptions, "held-to-metronome") != bound.assumptions.end()};
 }
 

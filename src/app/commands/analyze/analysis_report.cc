@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/gap/run_latency.h"
 #include "analyzer/rows/workload_candidates.h"
 #include "src/app/model_report/report_filling.h"
 #include "src/app/model_report/run_gap.h"
