@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "db/connection/sql_connection.h"
@@ -16,6 +17,7 @@ struct StoredDetails {
   std::map<std::string, std::string> settings;
   std::vector<std::string> warnings;
   std::vector<std::vector<Latency>> end_to_end;  // by process
+  std::vector<std::optional<Beat>> beats;        // likewise; empty where no process has one
   std::vector<ProfiledLayer> layers;
   std::string noisy;
   std::vector<Latency> profiled;
@@ -42,6 +44,7 @@ static void VisitFields(Visitor& visit, Like<StoredDetails> auto& details) {
   visit("settings", details.settings);
   visit("warnings", details.warnings);
   visit("end_to_end", details.end_to_end);
+  visit.Sparse("beats_us", details.beats);
   visit("layers", details.layers);
   visit.Sparse("noisy", details.noisy);
   visit.Sparse("profiled_us", details.profiled);
@@ -49,8 +52,12 @@ static void VisitFields(Visitor& visit, Like<StoredDetails> auto& details) {
 }
 
 std::string FormatRunDetails(const RunProfile& run) {
-  StoredDetails details{run.settings, run.warnings, {}, run.layers, run.noisy, run.profiled, {}};
-  for (const RunRepetition& repetition : run.end_to_end) details.end_to_end.push_back(repetition.samples);
+  StoredDetails details{run.settings, run.warnings, {}, {}, run.layers, run.noisy, run.profiled, {}};
+  for (const RunRepetition& repetition : run.end_to_end) {
+    details.end_to_end.push_back(repetition.samples);
+    details.beats.push_back(repetition.beat);
+  }
+  if (std::ranges::none_of(details.beats, [](const auto& beat) { return beat.has_value(); })) details.beats.clear();
   if (run.idle) details.idle = {run.idle->host, run.idle->launch, run.idle->queued, run.idle->overlapped};
   return DumpJson(ToJson<Json>(details));
 }
@@ -70,6 +77,8 @@ Status ParseRunDetails(std::string_view text, RunProfile& run) {
   run.settings = std::move(details.settings);
   run.warnings = std::move(details.warnings);
   for (std::vector<Latency>& samples : details.end_to_end) run.end_to_end.push_back({std::move(samples)});
+  for (std::size_t i = 0; i < std::min(details.beats.size(), run.end_to_end.size()); ++i)
+    run.end_to_end[i].beat = details.beats[i];
   run.layers = std::move(details.layers);
   run.noisy = std::move(details.noisy);
   run.profiled = std::move(details.profiled);

@@ -46,7 +46,8 @@ std::string StagingTables(Dialect dialect) {
       "high_us DOUBLE PRECISION, weight BIGINT);"
       "CREATE TEMP TABLE IF NOT EXISTS incoming_repetitions (place BIGINT, position BIGINT, count BIGINT, "
       "minimum_us DOUBLE PRECISION, median_us DOUBLE PRECISION, p95_us DOUBLE PRECISION, samples_us {blob}, "
-      "clock_low_mhz DOUBLE PRECISION, clock_high_mhz DOUBLE PRECISION{key});"
+      "clock_low_mhz DOUBLE PRECISION, clock_high_mhz DOUBLE PRECISION, beat_arithmetic_us DOUBLE PRECISION, "
+      "beat_memory_us DOUBLE PRECISION{key});"
       "CREATE TEMP TABLE IF NOT EXISTS incoming_origins (origin {id}, device_id BIGINT, environment_id BIGINT, "
       "evidence_id BIGINT, campaign_id BIGINT);"
       "CREATE TEMP TABLE IF NOT EXISTS incoming_accepted (place {id}, id BIGINT, origin BIGINT, workload_id BIGINT, "
@@ -135,18 +136,23 @@ Status RowStage::AddRows(std::int64_t origin, std::span<const Measurement> rows)
 Status RowStage::AddRepetitions(std::span<const Measurement> rows) {
   INFIMUM_ASSIGN_OR_RETURN(
       const auto insert,
-      connection_.StartBulkInsert("incoming_repetitions", {"place", "position", "count", "minimum_us", "median_us",
-                                                           "p95_us", "samples_us", "clock_low_mhz", "clock_high_mhz"}));
+      connection_.StartBulkInsert("incoming_repetitions",
+                                  {"place", "position", "count", "minimum_us", "median_us", "p95_us", "samples_us",
+                                   "clock_low_mhz", "clock_high_mhz", "beat_arithmetic_us", "beat_memory_us"}));
   std::vector<double> samples;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t position = 0; position < rows[i].repetitions.size(); ++position) {
       const Repetition& repetition = rows[i].repetitions[position];
       samples.clear();
       for (const Latency sample : repetition.samples) samples.push_back(sample.count());
-      std::optional<double> low_clock, high_clock;
+      std::optional<double> low_clock, high_clock, arithmetic, memory;
       if (repetition.clocks) {
         low_clock = repetition.clocks->low_mhz;
         high_clock = repetition.clocks->high_mhz;
+      }
+      if (repetition.beat) {
+        arithmetic = repetition.beat->arithmetic.count();
+        memory = repetition.beat->memory.count();
       }
       const SqlValue values[] = {size_ + static_cast<std::int64_t>(i),
                                  static_cast<std::int64_t>(position),
@@ -156,7 +162,9 @@ Status RowStage::AddRepetitions(std::span<const Measurement> rows) {
                                  repetition.p95.count(),
                                  Blob(std::as_bytes(std::span(samples))),
                                  OrNull(low_clock),
-                                 OrNull(high_clock)};
+                                 OrNull(high_clock),
+                                 OrNull(arithmetic),
+                                 OrNull(memory)};
       INFIMUM_RETURN_IF_ERROR(insert->Add(values));
     }
   }
@@ -389,9 +397,9 @@ Result<std::int64_t> SqlImport::SaveRows() {
   const std::int64_t added = connection_.Changes();
   INFIMUM_RETURN_IF_ERROR(connection_.Execute(
       "INSERT INTO repetitions (measurement_id, position, count, minimum_us, median_us, p95_us, samples_us, "
-      "clock_low_mhz, clock_high_mhz) "
+      "clock_low_mhz, clock_high_mhz, beat_arithmetic_us, beat_memory_us) "
       "SELECT a.id, r.position, r.count, r.minimum_us, r.median_us, r.p95_us, r.samples_us, r.clock_low_mhz, "
-      "r.clock_high_mhz "
+      "r.clock_high_mhz, r.beat_arithmetic_us, r.beat_memory_us "
       "FROM incoming_accepted a JOIN incoming_repetitions r ON r.place = a.place"));
   if (connection_.dialect() == Dialect::kPostgreSql) {
     INFIMUM_ASSIGN_OR_RETURN(

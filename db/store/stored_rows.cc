@@ -50,7 +50,7 @@ Status ReadRepetitions(Connection& connection, std::span<const RowPlace> places,
       const auto find,
       connection.Prepare(fmt::format(
           "SELECT r.measurement_id, r.count, r.minimum_us, r.median_us, r.p95_us, r.samples_us, r.clock_low_mhz, "
-          "r.clock_high_mhz FROM {} CROSS JOIN repetitions r "
+          "r.clock_high_mhz, r.beat_arithmetic_us, r.beat_memory_us FROM {} CROSS JOIN repetitions r "
           "WHERE r.measurement_id = CAST(wanted.value AS BIGINT) ORDER BY r.measurement_id, r.position",
           ListTable(connection.dialect(), "$1", "wanted"))));
   find->Bind(1, FormatList(ids));
@@ -69,6 +69,8 @@ Status ReadRepetitions(Connection& connection, std::span<const RowPlace> places,
     if (!samples.empty()) std::memcpy(samples.data(), bytes.data(), samples.size() * sizeof(double));
     for (const double sample : samples) repetition.samples.emplace_back(sample);
     if (!find->IsNull(6) && !find->IsNull(7)) repetition.clocks = ClockRange{find->Number(6), find->Number(7)};
+    if (!find->IsNull(8) && !find->IsNull(9))
+      repetition.beat = Beat{Latency(find->Number(8)), Latency(find->Number(9))};
     rows[*next].repetitions.push_back(std::move(repetition));
   }
 }

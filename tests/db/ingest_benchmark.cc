@@ -113,7 +113,7 @@ bool MeasureSqlite(std::int64_t rows) {
     const std::string columns =
         std::string(table) == "repetitions"
             ? "measurement_id, position, count, minimum_us, median_us, p95_us, hex(samples_us), "
-              "clock_low_mhz, clock_high_mhz"
+              "clock_low_mhz, clock_high_mhz, beat_arithmetic_us, beat_memory_us"
             : "*";
     const std::string command = fmt::format("sqlite3 -csv {} 'SELECT {} FROM {}' > {}", full, columns, table, file);
     if (std::system(command.c_str()) != 0) Stop("the program sqlite3 did not export (apt-get install sqlite3)");

@@ -142,9 +142,10 @@ TEST_P(StoreCare, ManyRowsAreVisitedPageByPage) {
   EXPECT_GT(batches, 1u);
 }
 
-TEST_P(StoreCare, ClocksComeBackAsTheyWere) {
-  Measurement row = Row("a");
+TEST_P(StoreCare, ClocksAndBeatsComeBackAsTheyWere) {
+  Measurement row = Row("a", {2, 3, 4});
   row.repetitions[0].clocks = ClockRange{1312, 1530.5};
+  row.repetitions[1].beat = Beat{Latency(100.5), Latency(1.0 / 3)};
   Add({"", ""}, MakeDevice(), {row});
   EXPECT_EQ(testing::FindRows(*store_, 100, testing::MakeSelection(MakeDevice())), std::vector<Measurement>{row});
 }
@@ -176,17 +177,24 @@ TEST_P(StoreCare, AModelIsKeptOnceAndItsNewestReadingIsTheOneThatQueriesSee) {
 TEST_P(StoreCare, RunsAreHandedOverInTheirOrder) {
   RunProfile first = testing::MakeRun(), second = testing::MakeRun();
   second.framework = "another";
+  second.end_to_end[1].beat = Beat{Latency(100.5), Latency(1.0 / 3)};
   ASSERT_TRUE(store_->ImportRun(first).ok());
   ASSERT_TRUE(store_->ImportRun(second).ok());
   std::vector<std::string> frameworks;
   ASSERT_TRUE(store_
                   ->VisitRuns([&](const RunProfile& run) {
                     frameworks.push_back(run.framework);
-                    EXPECT_EQ(run.end_to_end.size(), first.end_to_end.size());
+                    EXPECT_EQ(run.end_to_end, (frameworks.size() == 1 ? first : second).end_to_end);
                     return Status();
                   })
                   .ok());
   EXPECT_THAT(frameworks, ElementsAre(first.framework, "another"));
+  // A run without beats is kept in the text that earlier versions wrote, by which it is known.
+  const Result<QueryTable> with_beats = store_->AskSql(
+      "SELECT framework FROM runs WHERE details LIKE '%\"beats_us\":[null,[100.5,%'", testing::AsAnyone());
+  ASSERT_TRUE(with_beats.ok()) << with_beats.error().message;
+  ASSERT_THAT(with_beats->rows, SizeIs(1));
+  EXPECT_EQ(std::get<std::string>(with_beats->rows[0][0]), "another");
 }
 
 TEST_P(StoreCare, FactsCountTheTables) {
@@ -230,6 +238,8 @@ TEST_P(StoreCare, ACheckFindsChangesByOtherPrograms) {
         "UPDATE workloads SET text = replace(text, ' x', '') WHERE text LIKE '%in=100 x'", "workloads: 1 row wrong");
   finds("UPDATE devices SET vendor = vendor || '?'", "UPDATE devices SET vendor = replace(vendor, '?', '')",
         "its key does not match its identity");
+  finds("UPDATE runs SET details = replace(details, '{\"end_to_end\"', '{\"beats_us\":[[-1,1]],\"end_to_end\"')",
+        "UPDATE runs SET details = replace(details, '\"beats_us\":[[-1,1]],', '')", "runs: 1 row wrong");
   finds("UPDATE runs SET details = details || '}'", "UPDATE runs SET details = substr(details, 1, length(details) - 1)",
         "runs: 1 row wrong");
 }

@@ -34,7 +34,8 @@ std::vector<std::string> Questions(Dialect dialect) {
                   "m.flags, m.repetition_count, m.best_us, m.low_us, m.high_us FROM {}",
                   kMeasurement, kJoined),
       fmt::format("SELECT 'repetition', {}, r.position, r.count, r.minimum_us, r.median_us, r.p95_us, "
-                  "r.clock_low_mhz, r.clock_high_mhz, {} FROM {} JOIN repetitions r ON r.measurement_id = m.id",
+                  "r.clock_low_mhz, r.clock_high_mhz, r.beat_arithmetic_us, r.beat_memory_us, {} "
+                  "FROM {} JOIN repetitions r ON r.measurement_id = m.id",
                   kMeasurement, samples, kJoined),
       "SELECT 'peak', d.key, p.kind, p.working_set_bytes, p.dtype, p.threads, p.source, p.per_second "
       "FROM peak_rates p JOIN devices d ON d.id = p.device_id",
