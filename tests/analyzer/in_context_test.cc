@@ -260,7 +260,9 @@ TEST(BracketInContext, WeightsThatFitAreLostWhereOthersUseTheCaches) {
   peaks.rates.push_back(Retention(1e-3));
   rows.SetPeaks(testing::TestDeviceKey(), peaks);
   const Bracket bracket = BracketOf(small, rows);
-  const double kept = std::exp(-(bracket.roofline / Latency(1000)));
+  const Result<DeviceModel> device = DeviceModel::Make(testing::TestDeviceKey(), peaks, 1);
+  ASSERT_TRUE(device.ok());
+  const double kept = std::exp(-(4 * FloorOfLayer(small.layers[0], *device) / Latency(1000)));
   EXPECT_LT(kept, 0.9);
   EXPECT_NEAR(bracket.context->near_share(), kept, 1e-6);
   EXPECT_NEAR(bracket.BestKnown()->latency.count(), 4 * (100 + 300 * (1 - kept)), 1e-3);

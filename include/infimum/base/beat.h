@@ -4,8 +4,8 @@
 //   {131 us, 420 us}   its clock is 31 % slower: so are layers that compute
 //   {101 us, 690 us}   a neighbour reads memory: so do layers that read weights from there
 //
-// What clocks and neighbours do to a layer they do to the loops, so that times of different moments, or days, can be held
-// against them (analyzer/rows/pace.h).
+// What clocks and neighbours do to a layer they do to the loops, so that times of different moments, or days, can be
+// held against them (analyzer/rows/pace.h).
 #pragma once
 
 #include <optional>
