@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "analyzer/floor/floor.h"
 #include "analyzer/floor/residency.h"
 #include "analyzer/rows/timed_rows.h"
 #include "tests/analyzer/known_rows.h"

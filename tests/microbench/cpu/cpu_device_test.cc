@@ -169,7 +169,7 @@ TEST(Peaks, CoverEveryTypeAndTheWholeMemoryCurve) {
     for (const PeakRate& rate : *rates) {
       ++counts[rate.kind];
       if (rate.kind == PeakRate::Kind::kArithmetic) types.insert(rate.type);
-      EXPECT_GT(rate.per_second, 1e8) << probe;
+      EXPECT_GT(rate.per_second, rate.kind == PeakRate::Kind::kRetention ? 0 : 1e8) << probe;
       EXPECT_EQ(rate.source, "measured");
     }
   }
