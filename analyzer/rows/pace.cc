@@ -36,6 +36,16 @@ double MiddleOf(std::vector<double> numbers) {
   return *middle;
 }
 
+// Beats of a loop that was interrupted say nothing of the pace; by `of` those further out than so many typical ones are
+// drawn back.
+void DrawBack(std::vector<FromMean>& all, double FromMean::*of) {
+  std::vector<double> sizes;
+  for (const FromMean& one : all) sizes.push_back(std::abs(one.*of));
+  const double most = kClipOfPace * MiddleOf(std::move(sizes));
+  for (FromMean& one : all)
+    if (most > 0) one.*of = std::clamp(one.*of, -most, most);
+}
+
 std::vector<FromMean> FromMeansOf(std::span<const Measurement> rows) {
   std::vector<FromMean> all;
   for (const Measurement& row : rows) {
@@ -107,6 +117,8 @@ class Moments {
 Pace::Pace(std::span<const Measurement> rows) {
   std::vector<FromMean> differences = FromMeansOf(rows);
   if (differences.size() < kLeastDifferences) return;
+  DrawBack(differences, &FromMean::arithmetic);
+  DrawBack(differences, &FromMean::memory);
   const std::vector<FromMean> measured = differences;
   Exponents found;
   for (int pass = 0; pass < kPasses; ++pass) {

@@ -1,15 +1,16 @@
 // The metronome of a processor (infimum/base/beat.h): what the two fixed loops take now, on all threads that measure.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(Metronome metronome, Metronome::Make(1));
-//   metronome.Take();   // {103 us, 214 us}
+//   metronome.Take();   // {29 us, 52 us}
 //
-//   arithmetic   kArithmeticRounds rounds of the multiply-adds that peaks are found with: registers alone, so that only
-//                clocks and what shares the core count
+//   arithmetic   kSteps multiplications and additions of integers, each of which needs the one before: so many cycles,
+//                whatever shares the core's units, and so little power that the clock stays as the layers have it. (Vector
+//                multiply-adds at full rate are no such measure: on a Zen 5 layers followed them by 0.2, and this by 1.)
 //   memory       the next kMemoryBytes of a buffer of twice the last-level cache, at most kMostMemory: they were read
 //                last when all others had been since
 //
-// Together they take a third of a millisecond. Both loops are the same for one instruction set, so that beats of one
-// device compare, whichever process took them.
+// Of each the least of kTries counts, since one may be interrupted. Together they take a third of a millisecond, and
+// are the same on every processor, so that beats of one device compare, whichever process took them.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ namespace infimum::cpu {
 
 class Metronome {
  public:
-  static constexpr std::int64_t kArithmeticRounds = 32768;
+  static constexpr std::int64_t kSteps = 30000;
+  static constexpr int kTries = 3;
   static constexpr std::int64_t kMemoryBytes = 2 << 20;  // of each thread
   static constexpr std::int64_t kMostMemory = 128 << 20;
 
@@ -35,7 +37,7 @@ class Metronome {
  private:
   std::int64_t threads_ = 1;
   std::vector<AlignedBuffer> buffers_;  // one for each thread
-  std::int64_t at_ = 0;                 // in each of them
+  std::int64_t turn_ = 0;               // of the pieces of each of them
 };
 
 }  // namespace infimum::cpu

@@ -1,7 +1,7 @@
 -- The times of two fixed loops around a repetition, from which follows how fast the machine was then; and one more kind
 -- of peaks: how long shared caches keep what lies in them.
 
-ALTER TABLE repetitions ADD COLUMN beat_arithmetic_us REAL;   -- multiply-adds, and a read of memory;
+ALTER TABLE repetitions ADD COLUMN beat_arithmetic_us REAL;   -- steps of integers, and a read of memory;
 ALTER TABLE repetitions ADD COLUMN beat_memory_us REAL;       --   NULL where neither was timed
 
 CREATE TABLE new_peak_rates (
