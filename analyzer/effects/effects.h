@@ -18,8 +18,8 @@
 //
 // Estimated by least squares after each block's mean is taken off, which needs no orthogonal design (runs may be
 // missing) and gains by one. Where a metronome was asked before each inference, its two loops are two more terms of the
-// model, in units of their typical times: e is then what an inference differs from the model and the metronome. What lies further than kClip typical deviations from the fit is a disturbed inference and
-// is left out.
+// model, in units of their typical times: e is then what an inference differs from the model and the metronome. What
+// lies further than kClip typical deviations from the fit is a disturbed inference and is left out.
 //
 // Where the model lacks something (three factors, or two apart, interact) two tests may show it: the ends, which are
 // timed but not fitted, differ by something else than the sum of the effects; and the residuals vary more than the
@@ -76,8 +76,8 @@ struct Effects {
 
 inline constexpr double kClipOfEffects = 5;
 
-// `times`: one for each run, absent where it was not timed. `beats`: likewise what the metronome said before it, or empty:
-// what the times follow of it is fitted with the effects, and taken off. An error where the runs are too few for
+// `times`: one for each run, absent where it was not timed. `beats`: likewise what the metronome said before it, or
+// empty: what the times follow of it is fitted with the effects, and taken off. An error where the runs are too few for
 // `factors` effects.
 Result<Effects> EstimateEffects(std::span<const DesignRun> design, std::span<const std::optional<Latency>> times,
                                 std::span<const Beat> beats = {});

@@ -4,8 +4,8 @@
 //   ResNet-50: an inference goes through 102 MB of weights and 10 MB of the rest. By tau, the measured curve of the
 //   memory (analyzer/types/touch_curve.h), caches keep 0.29 of so much at best, in one order 0.036 (DeviceModel): so
 //   much of a layer's weights counts as near.
-//   MobileNetV2: 14 MB of weights and 10 MB of the rest would fit into 32 MiB; but when a layer's turn comes again, 3 ms
-//   later, others who share that cache have taken most of it, where it keeps what lies in it for 2 ms.
+//   MobileNetV2: 14 MB of weights and 10 MB of the rest would fit into 32 MiB; but when a layer's turn comes again, 3
+//   ms later, others who share that cache have taken most of it, where it keeps what lies in it for 2 ms.
 //
 // Predicted from the model and the device alone; no run of the model enters.
 #pragma once

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kLeastDifferences = 16;
 // So many standard errors from none.
 constexpr double kSignificance = 3;
-// Differences further from the fit than so many typical ones count as if they lay there: a neighbour that came and went.
+// Differences further from the fit than so many typical ones count as if they lay there: a neighbour that came and
+// went.
 constexpr double kClipOfPace = 5;
 constexpr int kPasses = 4;
 // No machine's pace changes more: a beat from a damaged file must not make a time vanish.
@@ -55,7 +56,7 @@ std::vector<FromMean> FromMeansOf(std::span<const Measurement> rows) {
     for (const Repetition& repetition : row.repetitions) {
       if (!repetition.beat) continue;
       const FromMean& one = all.emplace_back(LogOfTime(repetition.median), LogOfTime(repetition.beat->arithmetic),
-                                               LogOfTime(repetition.beat->memory));
+                                             LogOfTime(repetition.beat->memory));
       mean.time += one.time;
       mean.arithmetic += one.arithmetic;
       mean.memory += one.memory;
@@ -95,7 +96,9 @@ class Moments {
 
   // Of those that are allowed the least: the free minimum where it is, else on one of the three edges.
   Exponents Best() const {
-    const auto on = [](double product, double square) { return square > 0 ? std::clamp(product / square, 0.0, 1.0) : 0; };
+    const auto on = [](double product, double square) {
+      return square > 0 ? std::clamp(product / square, 0.0, 1.0) : 0;
+    };
     std::array<Exponents, 4> tried = {Exponents{on(ta_, aa_), 0}, Exponents{0, on(tm_, mm_)}, {}, {}};
     // a = 1 - m
     const double edge = on(tm_ - ta_ - am_ + aa_, aa_ + mm_ - 2 * am_);

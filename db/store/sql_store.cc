@@ -19,7 +19,7 @@ namespace infimum {
 namespace {
 
 constexpr PeakRate::Kind kKinds[] = {PeakRate::Kind::kRead,       PeakRate::Kind::kWrite, PeakRate::Kind::kCopy,
-                                     PeakRate::Kind::kArithmetic, PeakRate::Kind::kTf32, PeakRate::Kind::kLaunch,
+                                     PeakRate::Kind::kArithmetic, PeakRate::Kind::kTf32,  PeakRate::Kind::kLaunch,
                                      PeakRate::Kind::kRetention};
 
 constexpr const char* kRunColumns =

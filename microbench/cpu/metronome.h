@@ -4,8 +4,9 @@
 //   metronome.Take();   // {29 us, 52 us}
 //
 //   arithmetic   kSteps multiplications and additions of integers, each of which needs the one before: so many cycles,
-//                whatever shares the core's units, and so little power that the clock stays as the layers have it. (Vector
-//                multiply-adds at full rate are no such measure: on a Zen 5 layers followed them by 0.2, and this by 1.)
+//                whatever shares the core's units, and so little power that the clock stays as the layers have it.
+//                (Vector multiply-adds at full rate are no such measure: on a Zen 5 layers followed them by 0.2, and
+//                this by 1.)
 //   memory       the next kMemoryBytes of a buffer of twice the last-level cache, at most kMostMemory: they were read
 //                last when all others had been since
 //

@@ -69,7 +69,8 @@ std::optional<PeakRate> MeasureRetention(PeakDetail detail, std::int64_t threads
   const double step = detail == PeakDetail::kWhole ? 2 : 4;
   for (double pause = detail == PeakDetail::kWhole ? 5e-4 : 1e-3; pause < 0.02; pause *= step)
     shares.push_back({pause, std::clamp((far - seconds_after(pause)) / (far - near), 0.0, 1.0)});
-  return PeakRate{PeakRate::Kind::kRetention, Bytes{own}, DataType::kNone, threads, FittedRetention(shares), "measured"};
+  return PeakRate{PeakRate::Kind::kRetention, Bytes{own}, DataType::kNone, threads,
+                  FittedRetention(shares),    "measured"};
 }
 
 }  // namespace infimum::cpu

@@ -5,8 +5,8 @@
 //     0 ms  0.12 ms (117 GB/s)     1 ms  73 GB/s     4 ms  43 GB/s     16 ms  35 GB/s, as from memory
 //   -> {retention, working set 2 MiB (the threads' own caches), 0.0019 s}
 //
-// The curve of the memory, which reads again at once and counts the best, says nothing of it: a layer's weights are read
-// once an inference.
+// The curve of the memory, which reads again at once and counts the best, says nothing of it: a layer's weights are
+// read once an inference.
 #pragma once
 
 #include <cstdint>

@@ -91,8 +91,8 @@ void FakeBackend::ReadSettings() {
       understood = true;
     } else {
       constexpr std::array<std::string_view, 16> kNames{
-          "machine", "noise", "process-noise", "wander", "frequency", "pace",          "crash",      "abort",
-          "exit",    "hang",  "leak",          "out-of-memory", "fail", "wrong", "crash-listing", "crash-peaks"};
+          "machine", "noise", "process-noise", "wander",        "frequency", "pace",  "crash",         "abort",
+          "exit",    "hang",  "leak",          "out-of-memory", "fail",      "wrong", "crash-listing", "crash-peaks"};
       settings_status_ = Error{"--backend-option: unknown option " + Quoted(name) + DidYouMean(name, kNames)};
       return;
     }

@@ -50,8 +50,9 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
                        estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
   }
   if (bracket.pace.most() >= 0.01)
-    out += fmt::format("pace       times follow the metronome's arithmetic by {:.2f} and its memory by {:.2f}: up to {} taken off\n",
-                       bracket.pace.arithmetic(), bracket.pace.memory(), PercentText(bracket.pace.most()));
+    out += fmt::format(
+        "pace       times follow the metronome's arithmetic by {:.2f} and its memory by {:.2f}: up to {} taken off\n",
+        bracket.pace.arithmetic(), bracket.pace.memory(), PercentText(bracket.pace.most()));
   if (bracket.context) out += fmt::format("context    {}\n", ContextText(*bracket.context));
   if (bracket.hosts) out += fmt::format("hosts      {}\n", HostsText(*bracket.hosts));
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));

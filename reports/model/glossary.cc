@@ -54,7 +54,8 @@ constexpr auto kTags = std::to_array<Explained>({
     {"one-thread", "Bound and measured run use this many threads."},
     {"*-threads", "Bound and measured run use this many threads."},
     {"held-to-metronome",
-     "Two fixed loops, of arithmetic and of memory, were timed around each measurement: what changed times by more than "
+     "Two fixed loops, of arithmetic and of memory, were timed around each measurement: what changed times by more "
+     "than "
      "a hundredth as it changed the loops, a clock or a neighbour, is taken off, from the layers and from the runs."},
     {"several-hosts",
      "The measurements come from several machines with the same processor and libraries: no single one showed all of "

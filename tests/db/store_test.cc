@@ -170,9 +170,9 @@ TEST_P(StoreTest, OfAPeakTheBestEverSeenStays) {
 
 TEST_P(StoreTest, PeaksOfEveryKindAreKept) {
   std::vector<PeakRate> kept;
-  for (const auto kind : {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy,
-                          PeakRate::Kind::kArithmetic, PeakRate::Kind::kTf32, PeakRate::Kind::kLaunch,
-                          PeakRate::Kind::kRetention}) {
+  for (const auto kind :
+       {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy, PeakRate::Kind::kArithmetic,
+        PeakRate::Kind::kTf32, PeakRate::Kind::kLaunch, PeakRate::Kind::kRetention}) {
     kept.push_back(MakePeak(1e9));
     kept.back().kind = kind;
   }

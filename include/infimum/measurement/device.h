@@ -103,7 +103,8 @@ struct Environment {
 // of launches; or how long caches that other programs share keep what lies in them.
 struct PeakRate {
   // kTf32: products of f32 operands under the contract tf32. kLaunch: empty kernels one after the other. kRetention:
-  // others push what lies in the shared caches out meanwhile: after t seconds exp(-t / per_second) of it is still there.
+  // others push what lies in the shared caches out meanwhile: after t seconds exp(-t / per_second) of it is still
+  // there.
   enum class Kind { kRead, kWrite, kCopy, kArithmetic, kTf32, kLaunch, kRetention };
   Kind kind = Kind::kRead;
   Bytes working_set;               // memory kinds; of a retention what the threads' own caches hold, which nobody takes

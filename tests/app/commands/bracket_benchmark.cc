@@ -2,11 +2,11 @@
 //
 //   benchmarks bracket [--budget 5m] [--analyses 6] [--confirm 2m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
 //
-// Every model is analyzed until nothing is missing, as often as `analyses` says at most; with --confirm what decides its bound is measured again for that
-// long. Then the framework and the demonstrated run are measured in turn, `rounds` times: the clock of a machine
-// wanders over minutes, so each of them gets its chance at the fast ones. Of both the fastest run in the store counts,
-// by the mean of its processes. With --folder the stores stay, and another run goes on with them (--rounds 0: as they
-// are).
+// Every model is analyzed until nothing is missing, as often as `analyses` says at most; with --confirm what decides
+// its bound is measured again for that long. Then the framework and the demonstrated run are measured in turn, `rounds`
+// times: the clock of a machine wanders over minutes, so each of them gets its chance at the fast ones. Of both the
+// fastest run in the store counts, by the mean of its processes. With --folder the stores stay, and another run goes on
+// with them (--rounds 0: as they are).
 //
 //   F1           bound fused-sequential          T      the framework, one thread
 //   R            the demonstrated run            error  R over the sum of its parts, with that share of their weights
@@ -16,8 +16,8 @@
 // did not settle within their time, so that its interval is wide and may lie above it.
 //
 // Exits with 1 where F1 or with-layouts lies above T beyond noise, a point lies outside its interval, the composition
-// error is above 1.10, R / F1 is above 1.25 or in the median of the models above 1.12, or a step fails. By hand and on a machine that does nothing else: the
-// times are real.
+// error is above 1.10, R / F1 is above 1.25 or in the median of the models above 1.12, or a step fails. By hand and on
+// a machine that does nothing else: the times are real.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -224,7 +224,8 @@ Options Parse(int argc, char** argv) {
 }  // namespace
 }  // namespace infimum::testing
 
-INFIMUM_BENCHMARK(bracket, "[--budget TIME] [--analyses N] [--confirm TIME] [--rounds N] [--folder DIR] MODEL[:NAME=N,...]...") {
+INFIMUM_BENCHMARK(bracket,
+                  "[--budget TIME] [--analyses N] [--confirm TIME] [--rounds N] [--folder DIR] MODEL[:NAME=N,...]...") {
   const infimum::testing::Options options = infimum::testing::Parse(argc, argv);
   if (options.models.empty()) {
     return 2;

@@ -55,7 +55,8 @@ TEST_F(TrialOfFake, KeepsTheBeatThatTheMetronomeHad) {
 }
 
 TEST(Beat, TheMeanIsOfThoseThatWereTaken) {
-  const std::optional<Beat> beats[] = {Beat{Latency(100), Latency(300)}, std::nullopt, Beat{Latency(140), Latency(500)}};
+  const std::optional<Beat> beats[] = {Beat{Latency(100), Latency(300)}, std::nullopt,
+                                       Beat{Latency(140), Latency(500)}};
   EXPECT_EQ(MeanOf(beats), (Beat{Latency(120), Latency(400)}));
   EXPECT_EQ(MeanOf(std::span(beats).subspan(1, 1)), std::nullopt);
 }
