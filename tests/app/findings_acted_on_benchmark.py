@@ -49,7 +49,7 @@ LEAST_PAIRS = 24
 MOST_PAIRS = 900
 LEAST_SHARE = 0.5  # of its time in which one thread had its core: caches are another's after a long wait
 PATIENCE = 4  # times the seconds of a case, for pairs that had their cores
-TOLERANCE = 0.05  # of an output's largest element: another precision rounds otherwise
+TOLERANCE = 0.25  # of an output's largest element: another precision rounds otherwise, and on 8 bits random weights have no fitting scales
 LEVELS = {"all": "ORT_ENABLE_ALL", "extended": "ORT_ENABLE_EXTENDED", "basic": "ORT_ENABLE_BASIC", "disabled": "ORT_DISABLE_ALL"}
 
 
@@ -101,13 +101,15 @@ def needless_copies(path: Path, _changed: bool) -> None:
 
 
 def divisions(path: Path, changed: bool) -> None:
-    """Convolutions with divisions after them, for which the blocked layout has no kernel, or with the products that they are."""
+    """Convolutions and divisions, for which the blocked layout has no kernel: after each of them, or all at the end, which is the same."""
     graph = Graph([1, 64, 56, 56])
     value = "input"
+    divisor = graph.constant(numpy.float32(1.1))
     for _ in range(4):
         value = graph.add("Relu", graph.add("Conv", value, graph.random(64, 64, 1, 1)))
-        divisor = graph.generator.uniform(0.9, 1.1, (1, 64, 1, 1)).astype(numpy.float32)
-        value = graph.add("Mul", value, graph.constant(1 / divisor)) if changed else graph.add("Div", value, graph.constant(divisor))
+        value = value if changed else graph.add("Div", value, divisor)
+    for _ in range(4 if changed else 0):
+        value = graph.add("Div", value, divisor)
     graph.save(value, path)
 
 
@@ -131,19 +133,30 @@ def products_in_float(path: Path, changed: bool) -> None:
 
 
 def branches(path: Path, _changed: bool) -> None:
-    """Four chains of matmuls that do not read each other."""
-    graph = Graph([32, 256])
+    """Four chains of matmuls that do not read each other, too small for two threads each."""
+    graph = Graph([8, 128])
     ends = []
     for _ in range(4):
         value = "input"
-        for _ in range(6):
-            value = graph.add("Relu", graph.add("MatMul", value, graph.random(256, 256)))
+        for _ in range(8):
+            value = graph.add("Relu", graph.add("MatMul", value, graph.random(128, 128)))
         ends.append(value)
     graph.save(graph.add("Sum", *ends), path)
 
 
+def many_layers(path: Path, _changed: bool) -> None:
+    """Matmuls, and between them layers that do nothing and take less than the profiler's microsecond."""
+    graph = Graph([64, 256])
+    value = "input"
+    for _ in range(20):
+        value = graph.add("Relu", graph.add("MatMul", value, graph.random(256, 256)))
+        for _ in range(4):
+            value = graph.add("Identity", value)
+    graph.save(graph.add("Relu", value), path)
+
+
 MADE: dict[str, Callable[[Path, bool], None]] = {
-    made.__name__: made for made in (needless_copies, divisions, products_on_8_bits, products_in_float, branches)
+    made.__name__: made for made in (needless_copies, divisions, products_on_8_bits, products_in_float, branches, many_layers)
 }
 
 
@@ -190,20 +203,19 @@ class Case:
 
 CASES = [
     Case("unfused-chain", "mobilenet_v2", "basic to extended", Program("basic"), Program("extended")),
-    Case("unfused-chain", "bert-base", "basic to extended", Program("basic"), Program("extended")),
     Case("slower-algorithm", "resnet50", "extended to all: NCHWc", Program("extended"), about="convolution"),
     Case("slower-algorithm", "mobilenet_v2", "extended to all: NCHWc", Program("extended"), about="convolution"),
-    Case("needless-layers", "needless_copies", "disabled to basic", Program("disabled"), Program("basic")),
-    Case("layout-changes", "divisions", "products, not divisions"),
-    Case("framework-overhead", "bert-base", "disabled: IO binding", Program("disabled"), Program("disabled", binding=True)),
-    Case("framework-overhead", "bert-base", "fewer layers", Program("disabled"), Program("basic", without=FUSIONS)),
     Case("serial-branches", "branches", "ORT_PARALLEL", after=Program(parallel=True), threads=2),
+    Case("needless-layers", "needless_copies", "disabled to basic", Program("disabled"), Program("basic")),
+    Case("needless-layers", "many_layers", "disabled to basic", Program("disabled"), Program("basic", without=FUSIONS)),
+    Case("layout-changes", "divisions", "divisions at the end"),
+    Case("framework-overhead", "mobilenet_v2", "IO binding", Program("extended"), Program("extended", binding=True)),
+    Case("framework-overhead", "resnet50", "IO binding", Program("extended"), Program("extended", binding=True)),
     Case("quantized-layers-in-float", "resnet50-int8", "unsigned activations", edit=to_unsigned, with_bound=False),
     Case("quantized-layers-in-float", "resnet50-int8", "unsigned activations", edit=to_unsigned),
     Case("quantized-layers-in-float", "products_in_float", "outputs and sums on 8 bits", with_bound=False),
     Case("quantization-conversions", "products_on_8_bits", "sums on 8 bits", with_bound=False),
     Case("half-precision-not-used", "resnet50-f16", "the f32 model", instead="resnet50", with_bound=False),
-    Case("wider-precision", "resnet50-f16", "the f32 model", instead="resnet50"),
     Case("low-precision-does-not-pay", "resnet50-f16", "the f32 model", instead="resnet50", with_bound=False, beside=True),
 ]
 
@@ -257,11 +269,14 @@ class Bench:
 
     def _measure(self, given: Given, case: Case, level: str, name: str) -> str:
         run = str(self._folder / name)
-        command = [sys.executable, "-B", str(SCRIPTS / "measure_onnxruntime.py"), str(given.path), *given.dim_options(), "--output", run]
-        command += ["--threads", str(case.threads), "--optimization", level, "--seconds", str(self._arguments.seconds / 6)]
+        command = [str(given.path), *given.dim_options(), "--threads", str(case.threads), "--seconds", str(self._arguments.seconds / 6)]
+        if level == "all":
+            command = [self._arguments.infimum, "measure", *command, "--db", str(self._folder / "runs.db"), "-o", run]
+        else:
+            command = [sys.executable, "-B", str(SCRIPTS / "measure_onnxruntime.py"), *command, "--optimization", level, "--output", run]
         for _ in range(NOISY_RUNS):
             call(command)
-            if not json.loads(Path(run).read_text())["noisy"]:
+            if not json.loads(Path(run).read_text()).get("noisy"):
                 return run
         print(f"{given.path.stem}: its run is noisy, and what it promises is as exact as that", file=sys.stderr)
         return run
@@ -272,8 +287,9 @@ class Bench:
         store = self._folder / "none.db"
         if case.with_bound:
             store = (self._arguments.stores or self._folder) / f"{case.model}-{case.threads}.db"
-            if not store.is_file():
-                command = [infimum, "analyze", str(given.path), *given.dim_options(), "--db", str(store), "--threads", str(case.threads)]
+            # Branches at once have a part of the threads each.
+            for threads in [] if store.is_file() else sorted({1, case.threads}):
+                command = [infimum, "analyze", str(given.path), *given.dim_options(), "--db", str(store), "--threads", str(threads)]
                 call([*command, "--budget", self._arguments.budget, "--report", str(self._folder / "report.json"), "--quiet"])
         runs = [self._measure(given, case, case.before.level, "before.json")]
         if case.beside:
@@ -363,7 +379,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 def judge(case: Case, promised: float, known: str, is_part: bool, low: float, high: float) -> tuple[str, bool]:
     place = "below" if promised < low else "above" if promised > high else "inside"
-    if known == "guessed" or place == "inside":
+    if known.endswith("guessed") or place == "inside":
         return place, True
     if place == "above":
         return (f"above, but promised at {'least' if is_part else 'most'}"), not is_part
@@ -398,7 +414,7 @@ def act(bench: Bench, case: Case, seconds: float, cores: list[int]) -> bool:
     text, holds = "NOT FOUND", False
     promised, known = 0.0, "-"
     if found:
-        promised, known = sum(finding["gain_us"] for finding in found), found[-1]["known"]
+        promised, known = sum(finding["gain_us"] for finding in found), " and ".join(dict.fromkeys(finding["known"] for finding in found))
         text, holds = judge(case, promised, known, any(finding["gain_is_part"] for finding in found), low, high)
     if differs > TOLERANCE:
         text, holds = f"{text}; OUTPUTS DIFFER by {differs:.2g}", False
