@@ -203,6 +203,7 @@ class Case:
 
 CASES = [
     Case("unfused-chain", "mobilenet_v2", "basic to extended", Program("basic"), Program("extended")),
+    Case("unfused-chain", "needless_copies", "basic to extended", Program("basic"), Program("extended")),
     Case("slower-algorithm", "resnet50", "extended to all: NCHWc", Program("extended"), about="convolution"),
     Case("slower-algorithm", "mobilenet_v2", "extended to all: NCHWc", Program("extended"), about="convolution"),
     Case("serial-branches", "branches", "ORT_PARALLEL", after=Program(parallel=True), threads=2),
@@ -210,7 +211,6 @@ CASES = [
     Case("needless-layers", "many_layers", "disabled to basic", Program("disabled"), Program("basic", without=FUSIONS)),
     Case("layout-changes", "divisions", "divisions at the end"),
     Case("framework-overhead", "mobilenet_v2", "IO binding", Program("extended"), Program("extended", binding=True)),
-    Case("framework-overhead", "resnet50", "IO binding", Program("extended"), Program("extended", binding=True)),
     Case("quantized-layers-in-float", "resnet50-int8", "unsigned activations", edit=to_unsigned, with_bound=False),
     Case("quantized-layers-in-float", "resnet50-int8", "unsigned activations", edit=to_unsigned),
     Case("quantized-layers-in-float", "products_in_float", "outputs and sums on 8 bits", with_bound=False),
