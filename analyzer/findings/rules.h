@@ -110,6 +110,7 @@ std::vector<Finding> UnderBound(const RunFacts& facts, const LayerClaims& claims
 std::vector<Finding> TensorCoresUnused(const RunFacts& facts, const LayerClaims& claims);
 std::vector<Finding> NeedlessLayers(const RunFacts& facts, const LayerClaims& claims);
 std::vector<Finding> FrameworkOverhead(const RunFacts& facts, const LayerClaims& claims);
+std::vector<Finding> LaunchBound(const RunFacts& facts, const LayerClaims& claims);  // framework_overhead.cc
 
 // In the order of reports. Rules that claim layers run first, those that need the bound before those that do not.
 inline constexpr std::array kRules = {
@@ -168,9 +169,10 @@ inline constexpr std::array kRules = {
                return run.contract == NumericContract::kF16 || run.contract == NumericContract::kBf16;
              },
          .find = HalfInSingle},
-    // A quantized model whose convolutions or matmuls run on dequantized values, or write them.
+    // A quantized model whose convolutions or matmuls run on dequantized values, or write them. Guessed: kernels on 8
+    // bits convert too, and gain more than that.
     Rule{.kind = kQuantizedLayersInFloat,
-         .known = Known::kBounded,
+         .known = Known::kGuessed,
          .same_cause = {kQuantizationConversions},
          .looks_for = "quantized layers in floating point",
          .step = GapCause::kPrecision,
@@ -186,13 +188,15 @@ inline constexpr std::array kRules = {
          .known = Known::kBounded,
          .looks_for = "layers that need not run",
          .find = NeedlessLayers},
-    // A device idle between layers (launch-bound), or the framework's own time around them.
+    // The framework's own time around layers. Guessed: some of it is left with whatever is changed.
     Rule{.kind = kFrameworkOverhead,
-         .known = Known::kBounded,
+         .known = Known::kGuessed,
          .same_cause = {kLaunchBound},
          .looks_for = "time between and around the layers",
          .step = GapCause::kHostGaps,
          .find = FrameworkOverhead},
+    // A device idle between layers.
+    Rule{.kind = kLaunchBound, .known = Known::kBounded, .find = LaunchBound},
 };
 
 }  // namespace infimum::findings

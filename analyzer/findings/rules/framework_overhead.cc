@@ -17,8 +17,20 @@ std::size_t LayersWithTimes(const RunProfile& run) {
       std::ranges::count_if(run.layers, [](const ProfiledLayer& layer) { return !layer.samples.empty(); }));
 }
 
+std::string ActionOfOnnxRuntime(const RunProfile& run) {
+  std::string action = "fewer and larger layers cost less of it; bind inputs and outputs once (IO binding)";
+  const auto spinning = run.settings.find("session.intra_op.allow_spinning");
+  if (run.threads > 1 && spinning != run.settings.end() && spinning->second == "0")
+    action += ", and let threads spin (session.intra_op.allow_spinning was 0)";
+  return action;
+}
+
+}  // namespace
+
 // An accelerator's, by its timeline.
-std::vector<Finding> LaunchBound(const RunFacts& facts, const DeviceIdle& idle) {
+std::vector<Finding> LaunchBound(const RunFacts& facts, const LayerClaims&) {
+  if (!facts.waterfall.idle) return {};
+  const DeviceIdle& idle = *facts.waterfall.idle;
   Finding finding;
   finding.kind = kLaunchBound;
   // What waits for other work is no launch's fault.
@@ -41,18 +53,8 @@ std::vector<Finding> LaunchBound(const RunFacts& facts, const DeviceIdle& idle) 
   return {std::move(finding)};
 }
 
-std::string ActionOfOnnxRuntime(const RunProfile& run) {
-  std::string action = "fewer and larger layers cost less of it; bind inputs and outputs once (IO binding)";
-  const auto spinning = run.settings.find("session.intra_op.allow_spinning");
-  if (run.threads > 1 && spinning != run.settings.end() && spinning->second == "0")
-    action += ", and let threads spin (session.intra_op.allow_spinning was 0)";
-  return action;
-}
-
-}  // namespace
-
 std::vector<Finding> FrameworkOverhead(const RunFacts& facts, const LayerClaims&) {
-  if (facts.waterfall.idle) return LaunchBound(facts, *facts.waterfall.idle);
+  if (facts.waterfall.idle) return {};
   Finding finding;
   finding.kind = kFrameworkOverhead;
   finding.gain = facts.waterfall.Of(GapCause::kHostGaps);
