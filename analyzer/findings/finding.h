@@ -47,7 +47,7 @@ struct FindingCommand {
 // How a gain is known, in the order of ranking.
 enum class Known {
   kObserved,  // "observed": the change was made and timed in whole inferences (infimum explain)
-  kBounded,   // "bounded": arithmetic on measured times: gaps, copies and layers that need not be
+  kBounded,   // "bounded": arithmetic on measured times: gaps and copies of a device
   kGuessed,   // "guessed": inferred from another program's times, never tried in this framework
 };
 std::string_view Name(Known known);

@@ -178,14 +178,16 @@ inline constexpr std::array kRules = {
          .step = GapCause::kPrecision,
          .applies = [](const RunConditions& run) { return run.contract == NumericContract::kInt8; },
          .find = QuantizedInFloat},
+    // Guessed: what takes the place of a reorder takes time too.
     Rule{.kind = kLayoutChanges,
-         .known = Known::kBounded,
+         .known = Known::kGuessed,
          .looks_for = "reorders, reformats and copies of the engine’s own",
          .step = GapCause::kLayoutChanges,
          .find = LayoutChanges},
-    // Layers that need not run: constants computed each time, views, what another layer could absorb.
+    // Layers that need not run: constants computed each time, views, what another layer could absorb. Guessed: a profiler
+    // adds a microsecond to each, and who absorbs it takes longer.
     Rule{.kind = kNeedlessLayers,
-         .known = Known::kBounded,
+         .known = Known::kGuessed,
          .looks_for = "layers that need not run",
          .find = NeedlessLayers},
     // The framework's own time around layers. Guessed: some of it is left with whatever is changed.

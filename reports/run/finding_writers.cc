@@ -50,7 +50,7 @@ std::string KnownGainText(const Finding& finding) {
 
 std::string_view KnownLegend() {
   return "observed: the change was made and timed in whole inferences (infimum explain), with its 95 % interval; "
-         "bounded: at most what measured times leave (gaps, copies, layers that need not run); guessed: inferred from "
+         "bounded: at most what measured times leave (gaps and copies of a device); guessed: inferred from "
          "another program's times, never tried in this framework";
 }
 
