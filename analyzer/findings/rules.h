@@ -184,7 +184,8 @@ inline constexpr std::array kRules = {
          .looks_for = "reorders, reformats and copies of the engine’s own",
          .step = GapCause::kLayoutChanges,
          .find = LayoutChanges},
-    // Layers that need not run: constants computed each time, views, what another layer could absorb. Guessed: a profiler
+    // Layers that need not run: constants computed each time, views, what another layer could absorb. Guessed: a
+    // profiler
     // adds a microsecond to each, and who absorbs it takes longer.
     Rule{.kind = kNeedlessLayers,
          .known = Known::kGuessed,

@@ -148,13 +148,12 @@ class Metronome:
         self.beats: list[list[float]] = []
         if not program:
             return
-        parent = os.getpid()
-        # Its threads must not spin on the cores of the inferences.
+        # Its threads must not spin on the cores of the inferences. It ends with its input.
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
         try:
             self._process = subprocess.Popen(
                 [program, "--metronome", str(threads)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                text=True, env=environment, preexec_fn=lambda: _die_with(parent),
+                text=True, env=environment,
             )  # fmt: skip
         except OSError:
             return

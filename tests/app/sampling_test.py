@@ -90,9 +90,9 @@ class Beats(unittest.TestCase):
 
     def taken(self, text: str) -> list[float] | None:
         with tempfile.TemporaryDirectory() as folder:
-            metronome = sampling.Metronome(self.program(folder, text), 1)
             pretended = PretendedTime(0.01, lambda _: 1.0)
             with mock.patch("time.perf_counter", lambda: pretended.now):
+                metronome = sampling.Metronome(self.program(folder, text), 1)
                 beat = sampling.sample(pretended.timed, 1.0, metronome=metronome).answer()["beat_us"]
             return beat if beat is None else list(beat)
 
