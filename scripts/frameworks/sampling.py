@@ -159,6 +159,7 @@ class Metronome:
             return
         self.take()  # its first one allocates
         self.beats.clear()
+        self._next = 0.0
 
     def take(self) -> None:
         if self._process is None or self._process.stdin is None or self._process.stdout is None:
