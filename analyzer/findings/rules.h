@@ -185,8 +185,7 @@ inline constexpr std::array kRules = {
          .step = GapCause::kLayoutChanges,
          .find = LayoutChanges},
     // Layers that need not run: constants computed each time, views, what another layer could absorb. Guessed: a
-    // profiler
-    // adds a microsecond to each, and who absorbs it takes longer.
+    // profiler adds a microsecond to each, and who absorbs it takes longer.
     Rule{.kind = kNeedlessLayers,
          .known = Known::kGuessed,
          .looks_for = "layers that need not run",

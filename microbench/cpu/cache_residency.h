@@ -1,8 +1,7 @@
 // How near to the core a working set stays that is gone through again and again.
 //
 //   ResidentShare(Bytes{105 << 20}, 41ms)   // 0.06: as if 6 % of it stayed in the second-level cache, and the rest
-//   came
-//                                           // from memory each time
+//                                           // came from memory each time
 //
 // Sizes of caches do not tell. A third-level cache of 105 MiB that 56 cores share, most of them other people's, keeps
 // what they leave, and may be hardly faster than memory: what a layer's weights lose when the whole model runs is the
