@@ -7,8 +7,6 @@
 namespace infimum {
 namespace {
 
-// Times that were held to the metronome by less are as they were measured.
-constexpr double kWorthSaying = 0.01;
 // Highest clocks that are nearer than this are taken for the same: readings are of single moments.
 constexpr double kSameClocks = 1.05;
 
@@ -109,7 +107,7 @@ std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<con
       "free-layouts", CacheTag(selection.cache),
       selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
   if (bracket.hosts) tags.push_back("several-hosts");
-  if (bracket.pace.most() > kWorthSaying) tags.push_back("held-to-metronome");
+  if (bracket.pace.most() >= Pace::kWorthSaying) tags.push_back("held-to-metronome");
   const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
   if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
   if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))

@@ -5,17 +5,14 @@
 #include "infimum/base/quantity_text.h"
 
 namespace infimum {
-namespace {
-
-constexpr double kWorthSaying = 0.01;
-
-}  // namespace
-
 std::vector<Repetition> RepetitionsOf(const RunProfile& run) {
   std::vector<Repetition> repetitions;
   if (!run.noisy.empty()) return repetitions;
   for (const RunRepetition& repetition : run.end_to_end)
-    if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
+    if (!repetition.samples.empty()) {
+      repetitions.push_back(Summarize(repetition.samples));
+      repetitions.back().beat = repetition.beat;
+    }
   return repetitions;
 }
 
@@ -27,7 +24,7 @@ void HoldTo(const Pace& pace, RunProfile& run) {
     repetition.beat.reset();
   }
   const std::optional<Latency> after = EndToEndOf(run);
-  if (!before || !after || std::abs(*after / *before - 1) < kWorthSaying) return;
+  if (!before || !after || std::abs(*after / *before - 1) < Pace::kWorthSaying) return;
   run.warnings.push_back("held to the metronome: measured " + FormatLatency(*before) + ", at the pace of the layers " +
                          FormatLatency(*after));
 }

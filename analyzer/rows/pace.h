@@ -23,6 +23,9 @@ namespace infimum {
 
 class Pace {
  public:
+  // Times that it changes by less are as they were measured, as far as anybody is told.
+  static constexpr double kWorthSaying = 0.01;
+
   Pace() = default;
   explicit Pace(std::span<const Measurement> rows);
 

@@ -49,7 +49,7 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
                        FormatLatency(plan.reordering),
                        estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
   }
-  if (bracket.pace.most() >= 0.01)
+  if (bracket.pace.most() >= Pace::kWorthSaying)
     out += fmt::format(
         "pace       times follow the metronome's arithmetic by {:.2f} and its memory by {:.2f}: up to {} taken off\n",
         bracket.pace.arithmetic(), bracket.pace.memory(), PercentText(bracket.pace.most()));

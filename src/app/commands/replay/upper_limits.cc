@@ -9,9 +9,9 @@
 
 namespace infimum {
 
-std::optional<UpperLimit> LimitOf(RunProfile run, const Bracket& bracket) {
-  HoldTo(bracket.pace, run);
-  const std::vector<Repetition> repetitions = RepetitionsOf(run);
+std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
+  std::vector<Repetition> repetitions = RepetitionsOf(run);
+  for (Repetition& repetition : repetitions) bracket.pace.Hold(repetition);
   if (!Keeps(run.contract, bracket.contract) || repetitions.empty()) return std::nullopt;
   return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions),
                     TypicalInterval(repetitions).value_or(BestSeenInterval(repetitions))};

@@ -15,7 +15,7 @@ using Dims = std::map<std::string, std::int64_t>;
 
 // Of a run of the bracket's model, in its dimensions, on its device and threads: who asks sees to that. It counts under
 // the contract that it kept, and under every looser one. It is held to the bracket's pace.
-std::optional<UpperLimit> LimitOf(RunProfile run, const Bracket& bracket);
+std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket);
 
 // Of the runs that are like the newest in version, settings and contract the fastest: what one of them has shown stays
 // true, and a busy machine only makes slower ones.
