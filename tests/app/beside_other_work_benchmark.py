@@ -75,13 +75,15 @@ def measure(infimum: str, model: str, seconds: float, folder: Path) -> tuple[flo
 
 
 def replay(infimum: str, model: str, stores: Path) -> tuple[float | None, float]:
-    """R in ms, and how long the command took."""
+    """R in ms, None where it is noisy; and how long the command took."""
     start = time.monotonic()
     file, _, dims = model.partition(":")
     command = [infimum, "replay", file, "--db", str(stores / f"{Path(file).stem}.db"), "--budget", "1s"]
     command += [word for dim in dims.split(",") if dim for word in ("--dim", dim)]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     found = re.search(r"R \(demonstrated\) +([0-9.]+) (ns|µs|ms|s)\n", process.stdout)
+    if process.returncode == 0 and "R (demonstrated)    noisy" in process.stdout:
+        return None, time.monotonic() - start
     if process.returncode != 0 or not found:
         raise SystemExit(f"{' '.join(command)}\n{process.stderr}")
     return float(found[1]) * {"ns": 1e-6, "µs": 1e-3, "ms": 1, "s": 1e3}[found[2]], time.monotonic() - start

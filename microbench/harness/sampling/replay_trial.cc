@@ -60,6 +60,11 @@ constexpr std::size_t kLeastLoops = 5;
 constexpr std::size_t kMostLoops = 200;
 // The whole is sampled so many times, and its parts between: a clock that wanders is the same for both.
 constexpr std::size_t kStretches = 5;
+// How much longer than planned a repetition waits for inferences that have their core: as long again, at least this.
+// What comes and goes within a second is waited for however short the budget is.
+constexpr Clock::Duration kLeastPatience = std::chrono::milliseconds(2500);
+// Of fewer inferences nothing is told.
+constexpr std::size_t kLeastInferences = 5;
 
 // Some parts in turn, as one run that the sampler can time.
 class PartsRun : public PreparedRun {
@@ -84,13 +89,60 @@ class PartsRun : public PreparedRun {
   std::size_t first_, last_;
 };
 
+// Samples of a repetition, which all draw on one patience.
+class Sampling {
+ public:
+  Sampling(Backend& backend, TrialTools tools, Clock::Duration patience)
+      : backend_(backend), tools_(tools), patience_(patience) {}
+
+  Result<SampleSet> Take(PreparedRun& run, CacheState cache, Clock::Duration budget) {
+    SamplerOptions options;
+    options.budget = budget;
+    options.patience = patience_;
+    INFIMUM_ASSIGN_OR_RETURN(SampleSet set,
+                             TakeSamples(run, cache, options, backend_.clock(), tools_.interference, tools_.flusher));
+    patience_ -= std::clamp(set.spent - budget, Clock::Duration(0), patience_);
+    return set;
+  }
+
+ private:
+  Backend& backend_;
+  TrialTools tools_;
+  Clock::Duration patience_;
+};
+
+// Whole inferences, and of how many of them the worker had its cores.
+struct WholeSamples {
+  std::vector<Latency> kept, lost;
+
+  void Add(const SampleSet& set) {
+    const auto split = set.samples.begin() + static_cast<std::ptrdiff_t>(set.undisturbed);
+    kept.insert(kept.end(), set.samples.begin(), split);
+    lost.insert(lost.end(), split, set.samples.end());
+    taken += set.undisturbed + set.disturbed;
+  }
+  // Those that count, and where they are too few all, with the reason.
+  std::vector<Latency> Answer(std::string& noisy) && {
+    if (kept.size() >= std::min(kLeastInferences, taken)) return std::move(kept);
+    noisy = "only " + std::to_string(kept.size()) + " of " + std::to_string(taken) +
+            " samples of whole inferences had their cores for 99 % of their time: other programs ran on them";
+    kept.insert(kept.end(), lost.begin(), lost.end());
+    return std::move(kept);
+  }
+
+  std::size_t taken = 0;
+};
+
 // Parts between their neighbours, by the device's clock where it has one. Reading the host's costs each part some 25
 // ns.
-Status TimeInLoop(PreparedReplay& replay, Clock::Duration budget, const Clock& clock, std::vector<ReplayPart>& parts) {
+Status TimeInLoop(PreparedReplay& replay, Clock::Duration budget, const Clock& clock, InterferenceProbe& interference,
+                  std::vector<ReplayPart>& parts) {
   std::vector<std::vector<Latency>> samples(parts.size());
   const Clock::Duration start = clock.Now();
   for (std::size_t loop = 0; loop < kMostLoops; ++loop) {
+    const CoreWatch watch(interference);
     Clock::Duration before = clock.Now();
+    const Clock::Duration began = before;
     if (loop >= kLeastLoops && before - start >= budget) break;
     INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::vector<Latency>> times, replay.TimeEach());
     if (times) {
@@ -103,25 +155,25 @@ Status TimeInLoop(PreparedReplay& replay, Clock::Duration budget, const Clock& c
       samples[part].emplace_back(after - before);
       before = after;
     }
+    // Of the least that are taken any is better than none.
+    if (loop >= kLeastLoops && !watch.Kept(before - began))
+      for (std::vector<Latency>& of_part : samples) of_part.pop_back();
   }
   for (std::size_t part = 0; part < parts.size(); ++part) parts[part].in_loop = Summarize(samples[part]).median;
   return {};
 }
 
 // A part again and again on what its predecessors left.
-Status TimeAlone(Backend& backend, PreparedReplay& replay, std::size_t index, Clock::Duration budget, TrialTools tools,
+Status TimeAlone(Sampling& sampling, PreparedReplay& replay, std::size_t index, Clock::Duration budget,
                  ReplayPart& part) {
-  SamplerOptions options;
   const auto launch = std::chrono::duration_cast<Clock::Duration>(part.in_loop);
-  options.budget = std::max(budget, launch * kLaunchesAlone);
+  budget = std::max(budget, launch * kLaunchesAlone);
   PartsRun run(replay, index, index + 1);
-  INFIMUM_ASSIGN_OR_RETURN(const SampleSet warm, TakeSamples(run, CacheState::kWarm, options, backend.clock(),
-                                                             tools.interference, tools.flusher));
+  INFIMUM_ASSIGN_OR_RETURN(const SampleSet warm, sampling.Take(run, CacheState::kWarm, budget));
   part.alone = Summarize(warm.samples).median;
   part.constants = replay.constants(index);
   if (part.constants.value == 0) return {};
-  const Result<SampleSet> cold =
-      TakeSamples(run, CacheState::kColdWeights, options, backend.clock(), tools.interference, tools.flusher);
+  const Result<SampleSet> cold = sampling.Take(run, CacheState::kColdWeights, budget);
   // Constants too small for enough copies are few bytes: the warm time counts.
   if (!cold.ok() && cold.error().message.starts_with("unsupported")) return {};
   INFIMUM_RETURN_IF_ERROR(cold);
@@ -167,11 +219,11 @@ Status RunDesign(Backend& backend, PreparedReplay& replay, const ReplaySchedule&
     if (settles) INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, levels));
     Clock::Duration time{0};
     for (int i = 0; i < kMostTries; ++i) {
-      const std::int64_t switches = tools.interference.InvoluntarySwitches();
+      const CoreWatch watch(tools.interference);
       const Clock::Duration before = clock.Now();
       INFIMUM_RETURN_IF_ERROR(RunInference(replay, schedule, levels));
       time = clock.Now() - before;
-      if (tools.interference.InvoluntarySwitches() == switches) break;
+      if (watch.Kept(time)) break;
     }
     result.inferences.emplace_back(time);
     if (beat) result.beats.push_back(*beat);
@@ -218,27 +270,28 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, T
   }
   const std::size_t count = result.parts.size();
   PartsRun whole(*replay, 0, count);
-  SamplerOptions options;
-  options.budget = request.budget * kStretchBudgets;
-  std::vector<Latency> samples;
+  const Clock::Duration stretch_budget = request.budget * kStretchBudgets, part_budget = request.budget / kPartOfBudget;
+  Sampling sampling(backend, tools,
+                    std::max(kLeastPatience, stretch_budget * static_cast<std::int64_t>(kStretches) +
+                                                 part_budget * static_cast<std::int64_t>(count)));
+  WholeSamples wholes;
   std::vector<std::optional<Beat>> beats = {backend.TakeBeat()};
   const auto sample_whole = [&]() -> Status {
-    INFIMUM_ASSIGN_OR_RETURN(const SampleSet set, TakeSamples(whole, CacheState::kWarm, options, backend.clock(),
-                                                              tools.interference, tools.flusher));
-    samples.insert(samples.end(), set.samples.begin(), set.samples.end());
+    INFIMUM_ASSIGN_OR_RETURN(const SampleSet set, sampling.Take(whole, CacheState::kWarm, stretch_budget));
+    wholes.Add(set);
     beats.push_back(backend.TakeBeat());
     return {};
   };
   INFIMUM_RETURN_IF_ERROR(sample_whole());
-  INFIMUM_RETURN_IF_ERROR(TimeInLoop(*replay, request.budget * kPartOfBudget / 2, backend.clock(), result.parts));
+  INFIMUM_RETURN_IF_ERROR(
+      TimeInLoop(*replay, request.budget * kPartOfBudget / 2, backend.clock(), tools.interference, result.parts));
   std::size_t timed = 0;
   for (std::size_t stretch = 1; stretch < kStretches; ++stretch) {
-    for (; timed < count * stretch / (kStretches - 1); ++timed) {
-      INFIMUM_RETURN_IF_ERROR(
-          TimeAlone(backend, *replay, timed, request.budget / kPartOfBudget, tools, result.parts[timed]));
-    }
+    for (; timed < count * stretch / (kStretches - 1); ++timed)
+      INFIMUM_RETURN_IF_ERROR(TimeAlone(sampling, *replay, timed, part_budget, result.parts[timed]));
     INFIMUM_RETURN_IF_ERROR(sample_whole());
   }
+  std::vector<Latency> samples = std::move(wholes).Answer(result.noisy);
   const auto between = std::chrono::duration_cast<Clock::Duration>(Summarize(samples).median);
   result.repetitions.push_back({std::move(samples), MeanOf(beats)});
   // Last, since it leaves nothing of the model in the caches.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -50,6 +51,20 @@ std::int64_t SystemInterference::InvoluntarySwitches() {
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
   return usage.ru_nivcsw;
+}
+
+Clock::Duration SystemInterference::TimeOnCores() {
+  timespec time{};
+  if (cores_.empty() || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) != 0) return Clock::Duration(0);
+  return (std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)) /
+         static_cast<std::int64_t>(cores_.size());
+}
+
+bool CoreWatch::Kept(Clock::Duration took) const {
+  constexpr double kShareThatCounts = 0.99;
+  if (probe_.InvoluntarySwitches() == switches_) return true;
+  return static_cast<double>((probe_.TimeOnCores() - time_).count()) >=
+         kShareThatCounts * static_cast<double>(took.count());
 }
 
 // Lines "cpu3 user nice system idle iowait irq softirq steal ..." in clock ticks; "cpu" is their sum.
@@ -212,10 +227,10 @@ Result<Latency> TimeFirstLaunch(PreparedRun& run, const Clock& clock, Interferen
   Clock::Duration least = Clock::Duration::max();
   int clean = 0;
   for (int launch = 0; launch < 10 && clean < 3; ++launch) {
-    const std::int64_t switches_before = interference.InvoluntarySwitches();
+    const CoreWatch watch(interference);
     INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, TimeBatch(run, 1, clock));
     least = std::min(least, duration);
-    if (interference.InvoluntarySwitches() == switches_before) ++clean;
+    if (watch.Kept(duration)) ++clean;
     if (clock.Now() - start >= (clean > 0 ? kShort : kLongEnough)) break;
   }
   return Latency(least);
@@ -235,10 +250,10 @@ Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerO
   bool converged = false;
   while (true) {
     INFIMUM_RETURN_IF_ERROR(caches.BeforeSample());
-    const std::int64_t switches_before = interference.InvoluntarySwitches();
+    const CoreWatch watch(interference);
     INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, caches.TimeSample(set.launches_per_sample, clock));
     const Latency sample = PerLaunch(duration, set.launches_per_sample);
-    const bool clean = interference.InvoluntarySwitches() == switches_before;
+    const bool clean = watch.Kept(duration);
     (clean ? set.samples : disturbed).push_back(sample);
 
     const std::size_t taken = set.samples.size();
@@ -252,9 +267,11 @@ Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerO
       converged = true;
       break;
     }
-    if (clock.Now() - start >= options.budget || taken + disturbed.size() >= options.most_samples) break;
+    const bool waits = taken < options.quick_samples && clock.Now() - start < options.budget + options.patience;
+    if (clock.Now() - start >= options.budget ? !waits : taken + disturbed.size() >= options.most_samples) break;
   }
 
+  set.undisturbed = set.samples.size();
   set.disturbed = disturbed.size();
   set.stolen = interference.StolenTime() - stolen_before;
   set.spent = clock.Now() - start;

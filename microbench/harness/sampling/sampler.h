@@ -15,8 +15,8 @@
 // A run on a device with a clock of its own times its launches itself (PreparedRun::TimeLaunches); how many, how often
 // and when to stop is the same.
 //
-// A sample during which the scheduler took the core away is taken again. When that is more than every
-// fifth, or when the hypervisor took more than 1 % of the time, the samples are `noisy`.
+// A sample during which other programs had the core for more than 1 % of it is taken again. When that is more than
+// every fifth, or when the hypervisor took more than 1 % of the time, the samples are `noisy`.
 #pragma once
 
 #include <cstddef>
@@ -82,15 +82,17 @@ struct ConstantRotation {
 // (an involuntary context switch), or the hypervisor does (steal time).
 //
 //   SystemInterference probe({3});       // of this process, and of core 3
-//   const auto before = probe.InvoluntarySwitches();
+//   const CoreWatch watch(probe);
 //   ... one sample ...
-//   if (probe.InvoluntarySwitches() != before) TakeItAgain();
+//   if (!watch.Kept(took)) TakeItAgain();
 
 class InterferenceProbe {
  public:
   virtual ~InterferenceProbe() = default;
   // All threads of this process since its start. Cheap: called around every sample.
   virtual std::int64_t InvoluntarySwitches() = 0;
+  // Likewise, that they ran, in the mean of the cores that are measured on; 0 where those are not known.
+  virtual Clock::Duration TimeOnCores() = 0;
   // The cores that are measured on, since the machine's start. Called around every repetition.
   virtual Clock::Duration StolenTime() = 0;
 };
@@ -101,6 +103,7 @@ class SystemInterference : public InterferenceProbe {
   // No cores: the whole machine's.
   explicit SystemInterference(std::vector<int> cores) : cores_(std::move(cores)) {}
   std::int64_t InvoluntarySwitches() override;
+  Clock::Duration TimeOnCores() override;
   Clock::Duration StolenTime() override;
 
  private:
@@ -111,7 +114,23 @@ class SystemInterference : public InterferenceProbe {
 class NoInterference : public InterferenceProbe {
  public:
   std::int64_t InvoluntarySwitches() override { return 0; }
+  Clock::Duration TimeOnCores() override { return Clock::Duration(0); }
   Clock::Duration StolenTime() override { return Clock::Duration(0); }
+};
+
+// Whether what runs from here on had its cores for 99 % of its time: it never lost one, or only for a moment, which in
+// a long inference happens on a quiet machine too. The same share as of a framework's inferences
+// (scripts/frameworks/sampling.py).
+class CoreWatch {
+ public:
+  explicit CoreWatch(InterferenceProbe& probe)
+      : probe_(probe), switches_(probe.InvoluntarySwitches()), time_(probe.TimeOnCores()) {}
+  bool Kept(Clock::Duration took) const;
+
+ private:
+  InterferenceProbe& probe_;
+  std::int64_t switches_;
+  Clock::Duration time_;
 };
 
 struct SamplerOptions {
@@ -127,14 +146,18 @@ struct SamplerOptions {
   std::size_t quick_samples = 5;
   std::optional<Latency> give_up_above;
 
+  // Beyond the budget, while fewer than `quick_samples` samples had their cores: other programs come and go.
+  Clock::Duration patience{0};
+
   friend bool operator==(const SamplerOptions&, const SamplerOptions&) = default;
 };
 
 struct SampleSet {
   std::vector<Latency> samples;  // in the order they were taken, never empty
   std::int64_t launches_per_sample = 1;
-  std::size_t disturbed = 0;  // samples that saw an involuntary context switch
-  Clock::Duration stolen{0};  // by the hypervisor
+  std::size_t undisturbed = 0;  // of `samples` the first ones; the others lost their cores, and are better than none
+  std::size_t disturbed = 0;    // samples that lost their cores
+  Clock::Duration stolen{0};    // by the hypervisor
   Clock::Duration spent{0};
   bool unconverged = false;
   bool noisy = false;

@@ -54,6 +54,7 @@ static void VisitFields(Visitor& visit, Like<ReplayResult> auto& result) {
   visit("resident_share", result.resident_share, {0, 1});
   visit.Sparse("inferences_us", result.inferences);
   visit.Sparse("inferences_beats_us", result.beats);
+  visit.Sparse("noisy", result.noisy);
 }
 
 Latency ReplayResult::demonstrated() const {
@@ -114,7 +115,8 @@ std::optional<std::string> ReplayResult::FirstFault() const {
 }
 
 Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second) {
-  const bool is_faster = second.demonstrated() < first.demonstrated();
+  const bool one_is_noisy = first.noisy.empty() != second.noisy.empty();
+  const bool is_faster = one_is_noisy ? second.noisy.empty() : second.demonstrated() < first.demonstrated();
   bool same = first.parts.size() == second.parts.size();
   for (std::size_t i = 0; same && i < first.parts.size(); ++i) {
     ReplayPart& part = first.parts[i];
@@ -128,6 +130,11 @@ Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second) {
   }
   if (!same) return Error{"two repetitions of a replay ran different parts"};
   if (is_faster) first.resident_share = second.resident_share;
+  if (one_is_noisy) {
+    if (is_faster) first.repetitions = second.repetitions;
+    first.noisy.clear();
+    return first;
+  }
   first.repetitions.insert(first.repetitions.end(), second.repetitions.begin(), second.repetitions.end());
   return first;
 }

@@ -61,6 +61,8 @@ struct ReplayResult {
   std::vector<Latency> inferences = {};
   // Likewise one before each of them; none where the backend has no metronome.
   std::vector<Beat> beats = {};
+  // Why the whole's time is none, as in RunProfile; empty: it is one.
+  std::string noisy = {};
 
   // The point value of the whole.
   Latency demonstrated() const;
@@ -87,8 +89,8 @@ struct ReplayResult {
 };
 
 // Of two processes that ran the same schedule: the times of both, the checks of `first`, and the parts' times of the
-// one that was faster as a whole, since a process that the machine slows down slows its parts as well. An error where
-// their parts differ.
+// one that was faster as a whole, since a process that the machine slows down slows its parts as well. Where one of
+// them is noisy, all times of the other. An error where their parts differ.
 Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second);
 
 // A JSON document, "infimum.replay/1".

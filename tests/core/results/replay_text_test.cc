@@ -155,6 +155,25 @@ TEST(ReplayResult, NamesAWrongStepAWrongOutputAndWhatIsNoNumber) {
   EXPECT_TRUE(nothing.FirstFault().has_value());
 }
 
+TEST(ReplayResult, OfANoisyProcessAndAQuietOneTheQuietOneCounts) {
+  ReplayResult noisy = ExampleResult(), quiet = ExampleResult();
+  noisy.noisy = "only 1 of 9 samples";
+  noisy.repetitions = {{{Latency(5)}}};
+  noisy.parts[0].alone = Latency(1);
+  noisy.outputs[0].error = 2e-6;
+  EXPECT_EQ(ParseReplayResult(FormatReplayResult(noisy))->noisy, noisy.noisy);
+  for (const bool is_first : {true, false}) {
+    const Result<ReplayResult> joined = is_first ? Joined(noisy, quiet) : Joined(quiet, noisy);
+    ASSERT_TRUE(joined.ok());
+    EXPECT_EQ(joined->noisy, "");
+    EXPECT_EQ(joined->repetitions, quiet.repetitions);
+    EXPECT_EQ(joined->parts, quiet.parts);
+    EXPECT_EQ(joined->outputs, is_first ? noisy.outputs : quiet.outputs);
+  }
+  EXPECT_EQ(Joined(noisy, noisy)->noisy, noisy.noisy);
+  EXPECT_EQ(Joined(noisy, noisy)->repetitions.size(), 2U);
+}
+
 TEST(ReplayResult, PartsCountAsInTheProcessThatWasFastestAsAWhole) {
   ReplayResult faster = ExampleResult();
   faster.repetitions = {{{Latency(9)}}};

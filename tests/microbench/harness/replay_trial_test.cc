@@ -137,6 +137,7 @@ class ReplayTrial : public ::testing::Test {
   }
 
   Result<ReplayResult> Run() { return RunReplay(backend_, request_, {interference_, flusher_}); }
+  Result<ReplayResult> Run(InterferenceProbe& probe) { return RunReplay(backend_, request_, {probe, flusher_}); }
 
   FakeReplayBackend backend_;
   NoInterference interference_;
@@ -198,6 +199,38 @@ TEST_F(ReplayTrial, ChecksOnlyWhereItIsAskedTo) {
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(result->outputs.empty());
   EXPECT_EQ(result->demonstrated(), Latency(1000));
+}
+
+// Other programs have the core half of the time, a second at once, or all of it.
+class BusyNeighbour : public NoInterference {
+ public:
+  BusyNeighbour(const Clock& clock, bool always) : clock_(clock), always_(always) {}
+  std::int64_t InvoluntarySwitches() override {
+    const auto second = std::chrono::duration_cast<std::chrono::seconds>(clock_.Now()).count();
+    return always_ || second % 2 == 0 ? ++switches_ : switches_;
+  }
+
+ private:
+  const Clock& clock_;
+  bool always_;
+  std::int64_t switches_ = 0;
+};
+
+TEST_F(ReplayTrial, BesideOtherWorkOnlyInferencesThatHadTheirCoreCount) {
+  BusyNeighbour half(backend_.fake_clock, false), all(backend_.fake_clock, true);
+  const Clock::Duration start = backend_.fake_clock.Now();
+  const Result<ReplayResult> beside_half = Run(half);
+  ASSERT_TRUE(beside_half.ok()) << beside_half.error().message;
+  EXPECT_EQ(beside_half->noisy, "");
+  EXPECT_GE(beside_half->repetitions[0].samples.size(), 5U);
+  const Clock::Duration between = backend_.fake_clock.Now();
+  const Result<ReplayResult> beside_all = Run(all);
+  ASSERT_TRUE(beside_all.ok()) << beside_all.error().message;
+  EXPECT_THAT(beside_all->noisy, HasSubstr("only 0 of "));
+  EXPECT_THAT(FormatReplayResult(*beside_all), HasSubstr("other programs ran on them"));
+  // Twice the budget at most: four seconds of the whole, 20 ms of each part in each state.
+  EXPECT_LE(between - start, std::chrono::milliseconds(8500));
+  EXPECT_LE(backend_.fake_clock.Now() - between, std::chrono::milliseconds(8500));
 }
 
 TEST_F(ReplayTrial, ARefusalOfTheBackendIsTheError) {

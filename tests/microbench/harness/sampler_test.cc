@@ -38,11 +38,15 @@ class ScriptedInterference : public InterferenceProbe {
     if (call % 2 == 1 && disturbed_(call / 2)) ++switches_;
     return switches_;
   }
+  Clock::Duration TimeOnCores() override { return clock_ == nullptr ? Clock::Duration(0) : clock_->Now() * 995 / 1000; }
   Clock::Duration StolenTime() override { return stolen_ * steal_calls_++; }
+  // From then on the process has its cores for 99.5 % of the time.
+  void LoseLittle(const Clock& clock) { clock_ = &clock; }
   void StealEachTime(Clock::Duration stolen) { stolen_ = stolen; }
 
  private:
   std::function<bool(std::int64_t)> disturbed_;
+  const Clock* clock_ = nullptr;
   std::int64_t calls_ = 0;
   std::int64_t switches_ = 0;
   Clock::Duration stolen_{0};
@@ -195,7 +199,36 @@ TEST_F(Sampling, WhereEverySampleIsDisturbedTheyAreKeptAndNoisy) {
   const SampleSet set = Take(run);
   EXPECT_TRUE(set.noisy);
   EXPECT_FALSE(set.samples.empty());
+  EXPECT_EQ(set.undisturbed, 0U);
   EXPECT_LE(set.spent, options.budget + milliseconds(2));
+}
+
+TEST_F(Sampling, ASampleThatLosesItsCoreForAMomentCounts) {
+  ScriptedInterference scripted([](std::int64_t) { return true; });
+  scripted.LoseLittle(clock);
+  interference = &scripted;
+  FixedRun run(clock, milliseconds(2));
+  const SampleSet set = Take(run);
+  EXPECT_EQ(set.disturbed, 0U);
+  EXPECT_EQ(set.undisturbed, 10U);
+  EXPECT_FALSE(set.noisy);
+}
+
+TEST_F(Sampling, WithPatienceItWaitsForAQuietMomentBeyondItsBudget) {
+  const Clock::Duration quiet_from = clock.Now() + milliseconds(700);
+  ScriptedInterference scripted([&](std::int64_t) { return clock.Now() < quiet_from; });
+  interference = &scripted;
+  FixedRun run(clock, milliseconds(2));
+  options.patience = milliseconds(1000);
+  const SampleSet waited = Take(run);
+  EXPECT_EQ(waited.undisturbed, options.quick_samples);
+  EXPECT_EQ(waited.samples.size(), options.quick_samples);
+  EXPECT_LE(waited.spent, milliseconds(720));
+  scripted = ScriptedInterference([](std::int64_t) { return true; });
+  const SampleSet never = Take(run);
+  EXPECT_EQ(never.undisturbed, 0U);
+  EXPECT_FALSE(never.samples.empty());
+  EXPECT_LE(never.spent, options.budget + options.patience + milliseconds(2));
 }
 
 TEST_F(Sampling, TimeStolenByTheHypervisorIsNoise) {
@@ -315,6 +348,11 @@ TEST(SystemInterference, CountsNeverGoBack) {
   const Clock::Duration stolen = probe.StolenTime();
   EXPECT_GE(switches, 0);
   EXPECT_GE(probe.InvoluntarySwitches(), switches);
+  EXPECT_EQ(probe.TimeOnCores(), Clock::Duration(0));
+  SystemInterference of_core({0}), of_cores({0, 1});
+  const Clock::Duration time = of_core.TimeOnCores();
+  EXPECT_GT(time, Clock::Duration(0));
+  EXPECT_LE(of_cores.TimeOnCores() - time, time);
   EXPECT_GE(probe.StolenTime(), stolen);
 }
 

@@ -106,9 +106,12 @@ std::optional<std::string> RunAsOneProgram(const AnalysisOptions& options, const
   const Result<Replay> done = run();
   if (Interrupted()) return std::nullopt;
   const std::optional<std::string> fault = done ? done->result.FirstFault() : std::nullopt;
-  if (done && !fault) return std::nullopt;
+  if (done && !fault && done->result.noisy.empty()) return std::nullopt;
   return fmt::format("The best known kernels were not shown to run as one program: {}. `infimum replay {}` tries again",
-                     fault ? "wrong numbers: " + *fault : done.error().message, options.model.string());
+                     !done   ? done.error().message
+                     : fault ? "wrong numbers: " + *fault
+                             : done->result.noisy,
+                     options.model.string());
 }
 
 // The framework's runs, of each version the fastest, and our own where there is one.

@@ -172,6 +172,7 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const R
   }
   run.settings[std::string(kShareSetting)] = fmt::format("{:.3f}", replay.result.share_near());
   run.end_to_end = replay.result.repetitions;
+  run.noisy = replay.result.noisy;
   for (const ReplayPart& part : replay.result.parts) {
     ProfiledLayer layer;
     layer.name = part.name;
@@ -336,7 +337,10 @@ std::optional<CompositionError> CompositionOf(const RunProfile& replay) {
 
 Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,
                                               const std::map<std::string, std::int64_t>& dims, std::int64_t threads) {
-  return store.FindRuns(model_sha256, device, dims, threads, std::string(kReplayFramework));
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs,
+                           store.FindRuns(model_sha256, device, dims, threads, std::string(kReplayFramework)));
+  std::erase_if(runs, [](const RunProfile& run) { return !run.noisy.empty(); });
+  return runs;
 }
 
 }  // namespace infimum

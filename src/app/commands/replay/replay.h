@@ -89,8 +89,8 @@ Result<std::string> ScheduleText(const ReplayOptions& options);
 // What a stored replay says of itself; nullopt where it is of a version that did not.
 std::optional<CompositionError> CompositionOf(const RunProfile& replay);
 
-// Earlier replays of this model, on this device and with these threads. What each of them shows remains true, so a
-// bound takes the fastest.
+// Earlier replays of this model, on this device and with these threads, noisy ones apart. What each of them shows
+// remains true, so a bound takes the fastest.
 Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,
                                               const std::map<std::string, std::int64_t>& dims, std::int64_t threads);
 

@@ -50,7 +50,9 @@ std::string Describe(const Replay& replay) {
       std::count_if(result.parts.begin(), result.parts.end(), [](const ReplayPart& part) { return part.is_reorder; }));
   Latency reordering{0};
   for (const ReplayPart& part : result.parts) reordering += part.is_reorder ? part.alone : Latency{0};
-  std::string text = fmt::format("  R (demonstrated)    {}\n", FormatLatency(result.demonstrated()));
+  std::string text = result.noisy.empty()
+                         ? fmt::format("  R (demonstrated)    {}\n", FormatLatency(result.demonstrated()))
+                         : fmt::format("  R (demonstrated)    noisy, kept as no time of the model: {}\n", result.noisy);
   text += fmt::format(
       "  sum of its parts    each alone {} with warm caches, {} with weights from memory; {} as they take\n"
       "                      between their neighbours\n",
@@ -101,6 +103,8 @@ Result<int> RunReplay(const ReplayCommandOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Replay done, ReplayModel(replay, talk));
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Describe(done)));
   if (const std::optional<std::string> fault = done.result.FirstFault()) return Error{"wrong numbers: " + *fault};
+  if (!done.result.noisy.empty())
+    talk.Warn("the run is noisy and stands in no bound: replay again while the machine is quiet");
   return kDone;
 }
 
