@@ -101,6 +101,9 @@ void SetOrigins(const MeasuredRows& rows, Bracket& bracket) {
   bracket.pace = rows.pace();
 }
 
+// Of a hundred rows some never settle, and their intervals say so.
+constexpr double kUnconvergedWorthSaying = 0.1;
+
 std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers) {
   const Selection& selection = bracket.selection;
   std::vector<std::string> tags = {
@@ -114,11 +117,15 @@ std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<con
     tags.push_back("unmeasured-layers");
   if (any([](const ResolvedLayer& layer) { return layer.rows != nullptr && LacksScales(*layer.rows->workload); }))
     tags.push_back("integers-without-scales");
-  const auto is_unconverged = [&](const ResolvedLayer& layer) {
-    return layer.best != nullptr &&
-           std::ranges::find(layer.best->row->flags, "unconverged") != layer.best->row->flags.end();
-  };
-  if (any(is_unconverged)) tags.push_back("unconverged-rows");
+  Latency all{0}, unconverged{0};
+  for (const ResolvedLayer& layer : layers) {
+    const Latency latency = layer.known.latency.value_or(Latency(0));
+    all += latency;
+    if (layer.best == nullptr) continue;
+    const std::vector<std::string>& flags = layer.best->row->flags;
+    if (std::ranges::find(flags, "unconverged") != flags.end()) unconverged += latency;
+  }
+  if (unconverged > Latency(0) && unconverged >= kUnconvergedWorthSaying * all) tags.push_back("unconverged-rows");
   return tags;
 }
 

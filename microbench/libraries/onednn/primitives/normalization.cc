@@ -1,7 +1,11 @@
 #include "normalization.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
+
+#include "pooling.h"
 
 namespace onednn {
 namespace {
@@ -93,6 +97,33 @@ std::optional<algorithm> ReductionAlgorithm(const std::string& kind) {
   return std::nullopt;
 }
 
+// Over all of each channel's image: a pooling with one window, which knows the layouts of convolutions. Its pixels
+// stand in one column, since the generated code repeats itself for each pixel of a row: of 3,136 in a row it is fast
+// while it is repeated by itself, and must be fetched from memory in a model.
+std::vector<Form> PoolingForms(const Reduction& layer, const memory::dims& reduced) {
+  if (layer.kind != "mean" && layer.kind != "max") return {};
+  memory::dims image = layer.in, result = reduced;
+  if (image.size() == 2) {  // channels and pixels of one image
+    image.insert(image.begin(), 1);
+    result.insert(result.begin(), 1);
+  }
+  if (image.size() < 3 || result[0] != image[0] || result[1] != image[1]) return {};
+  if (std::any_of(result.begin() + 2, result.end(), [](memory::dim extent) { return extent != 1; })) return {};
+  memory::dim pixels = 1;
+  for (std::size_t i = 2; i < image.size(); ++i) pixels *= image[i];
+  Pooling pooling{.kind = layer.kind == "max" ? "max" : "average",
+                  .dtype = layer.dtype,
+                  .in = {image[0], image[1], pixels, 1},
+                  .out = {image[0], image[1], 1, 1},
+                  .kernel = {pixels, 1},
+                  .stride = {1, 1},
+                  .dilation = {1, 1},
+                  .pad = {0, 0, 0, 0}};
+  std::vector<Form> forms = FormsOf(pooling);
+  for (Form& form : forms) form.prefix = "reduction-as-pooling/";
+  return forms;
+}
+
 }  // namespace
 
 std::vector<Form> FormsOf(const Normalization& layer) {
@@ -124,10 +155,13 @@ std::vector<Form> FormsOf(const Reduction& layer) {
   for (const memory::dim axis : layer.axes) reduced[static_cast<std::size_t>(axis)] = 1;
   if (reduced == layer.in) return {};  // nothing is reduced, which oneDNN refuses
   const memory::desc input = Plain(layer.in, layer.dtype.input), output = Plain(reduced, layer.dtype.output);
-  return {MakeForm("", "", {Input(DNNL_ARG_SRC, 0, input), Output(DNNL_ARG_DST, output)}, [=] {
+  std::vector<Form> forms;
+  forms.push_back(MakeForm("", "", {Input(DNNL_ARG_SRC, 0, input), Output(DNNL_ARG_DST, output)}, [=] {
     return dnnl::reduction::primitive_desc(Cpu(), *kind, input, output, 0.0F, 0.0F, PlainAttributes(),
                                            /*allow_empty=*/true);
-  })};
+  }));
+  std::ranges::move(PoolingForms(layer, reduced), std::back_inserter(forms));
+  return forms;
 }
 
 }  // namespace onednn

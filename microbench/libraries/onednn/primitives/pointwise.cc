@@ -89,29 +89,57 @@ dnnl::primitive_attr SumAttributes(const ScaledSum& sum) {
   return attributes;
 }
 
+bool Commutes(algorithm kind) {
+  return kind == algorithm::binary_add || kind == algorithm::binary_mul || kind == algorithm::binary_min ||
+         kind == algorithm::binary_max || kind == algorithm::binary_eq;
+}
+
+// An image and a number for each of its channels: with the channels last too, as convolutions like them (the library
+// refuses blocks of them here). Operands of one shape may lie in any order that is the same for both.
+bool IsChannelwise(const memory::dims& first, const memory::dims& second, const memory::dims& output) {
+  const memory::dims& smaller = first == output ? second : first;
+  if ((first == output) == (second == output) || output.size() < 3 || output[1] == 1) return false;
+  return smaller[1] == output[1] &&
+         std::all_of(smaller.begin() + 2, smaller.end(), [](memory::dim extent) { return extent == 1; });
+}
+
 std::vector<Form> BinaryForms(const Pointwise& layer, algorithm kind) {
   if (layer.in.size() != 2) return {};
-  const std::size_t rank = std::max(layer.in[0].size(), layer.in[1].size());
+  std::size_t rank = std::max(layer.in[0].size(), layer.in[1].size());
   if (rank == 0 || rank > 6) return {};
+  if (rank == 2) rank = 3;  // channels and pixels of one image
   const memory::dims first_dims = WithRank(layer.in[0], rank), second_dims = WithRank(layer.in[1], rank);
   memory::dims output_dims = first_dims;
   for (std::size_t i = 0; i < rank; ++i)
     if (output_dims[i] == 1) output_dims[i] = second_dims[i];
   const bool one_type = layer.dtype.weights == memory::data_type::undef;
-  const memory::desc first = Plain(first_dims, layer.dtype.input);
-  const memory::desc second = Plain(second_dims, one_type ? layer.dtype.input : layer.dtype.weights);
-  const memory::desc output = Plain(output_dims, layer.dtype.output);
-  std::vector<Argument> arguments{Input(DNNL_ARG_SRC_0, 0, first), Input(DNNL_ARG_SRC_1, 1, second),
-                                  Output(DNNL_ARG_DST, output)};
+  const memory::data_type second_type = one_type ? layer.dtype.input : layer.dtype.weights;
+  // The library broadcasts its second operand.
+  const bool swaps = Commutes(kind) && !layer.scaled_sum && first_dims != output_dims && second_dims == output_dims;
+  std::vector<Argument> arguments{
+      Input(swaps ? DNNL_ARG_SRC_1 : DNNL_ARG_SRC_0, 0, Plain(first_dims, layer.dtype.input)),
+      Input(swaps ? DNNL_ARG_SRC_0 : DNNL_ARG_SRC_1, 1, Plain(second_dims, second_type)),
+      Output(DNNL_ARG_DST, Plain(output_dims, layer.dtype.output))};
   const std::optional<ScaledSum>& sum = layer.scaled_sum;
   if (sum) {
     arguments.push_back(Numbers(DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC_0, {sum->first}));
     arguments.push_back(Numbers(DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC_1, {sum->second}));
   }
-  return {MakeForm("", "", arguments, [=] {
-    return dnnl::binary::primitive_desc(Cpu(), kind, first, second, output,
-                                        sum ? SumAttributes(*sum) : PlainAttributes(), /*allow_empty=*/true);
-  })};
+  std::vector<Form> forms;
+  const auto add = [&](const char* name, Layout image) {
+    const auto described = [&](const memory::dims& dims, memory::data_type type) {
+      return dims == output_dims ? image(dims, type) : Plain(dims, type);
+    };
+    const memory::desc first = described(first_dims, layer.dtype.input), second = described(second_dims, second_type),
+                       output = described(output_dims, layer.dtype.output);
+    forms.push_back(MakeForm("", name, arguments, [=] {
+      return dnnl::binary::primitive_desc(Cpu(), kind, swaps ? second : first, swaps ? first : second, output,
+                                          sum ? SumAttributes(*sum) : PlainAttributes(), /*allow_empty=*/true);
+    }));
+  };
+  add("", Plain);
+  if (IsChannelwise(first_dims, second_dims, output_dims)) add("nhwc", ChannelsLast);
+  return forms;
 }
 
 }  // namespace
