@@ -114,6 +114,23 @@ std::optional<AlgorithmRegret> RegretOf(const std::vector<ResolvedLayer>& layers
   return regret.layers > 0 ? std::optional<AlgorithmRegret>(regret) : std::nullopt;
 }
 
+// Layers whose candidates are known not to filter. What cuDNN's engines do their names do not say.
+std::vector<bool> DirectLayers(const std::vector<ResolvedLayer>& layers) {
+  const auto is_direct = [](const TimedRow& row) {
+    const Candidate& candidate = row.row->candidate;
+    return (candidate.library == "onednn" || candidate.library == "infimum") &&
+           candidate.algorithm.find("wino") == std::string::npos;
+  };
+  std::vector<bool> direct;
+  for (const ResolvedLayer& layer : layers) {
+    direct.push_back(layer.rows != nullptr && layer.best != nullptr);
+    if (layer.rows == nullptr) continue;
+    for (const auto& [threads, rows] : layer.rows->by_threads)
+      if (!std::ranges::all_of(rows, is_direct)) direct.back() = false;
+  }
+  return direct;
+}
+
 }  // namespace
 
 NumericContract MainContract(const ModelGraph& graph) {
@@ -186,6 +203,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   const ContextOfSelection context = FindContext(graph, residency, problem, combined.chosen, layers, regions);
   if (!selection.cache) bracket.context = context.context();
   bracket.regions = RegionsOf(regions, combined.chosen, layers);
+  bracket.not_tried = FindNotTried(graph, DirectLayers(layers), bracket.regions);
   bracket.deciders = resolver.Deciders(TermsOfSelection(problem, combined.chosen));
   bracket.regret = RegretOf(layers);
   // A loop of which a part is missing has a time as well, if no latency: its known part's.

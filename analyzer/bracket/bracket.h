@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/bounds/variants.h"
+#include "analyzer/bracket/not_tried.h"
 #include "analyzer/bracket/shown_loss.h"
 #include "analyzer/bracket/what_if.h"
 #include "analyzer/floor/floor.h"
@@ -113,6 +114,7 @@ struct Bracket {
   Pace pace;                                 // to which its rows are held, and runs are to be (HoldTo)
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
+  std::vector<NotTried> not_tried;           // where a run may be faster than all that is known
   std::vector<WhatIfOutcome> what_ifs;       // as asked for; and contracts and cache states that have rows
   std::vector<Decider> deciders;             // of fused-sequential, most uncertain first
   std::vector<UpperLimit> upper;             // see AddUpperLimit

@@ -99,6 +99,8 @@ void to_json(Json& json, const Inversion& inversion) {
           {"beyond_noise", inversion.is_beyond_noise}};
 }
 
+void to_json(Json& json, const NotTried& kind) { json = {{"what", kind.what}, {"places", kind.places}}; }
+
 void to_json(Json& json, const WhatIfBound& bound) {
   json = {{"variant", bound.variant},
           {"latency_us", bound.latency},
@@ -210,6 +212,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                      {"demonstrated_us", bracket.demonstrated},
                      {"composition_error", bracket.composition},
                      {"shown_loss", ShownLossJson(graph, bracket.shown_loss)},
+                     {"not_tried", bracket.not_tried},
                      {"coverage", bracket.coverage},
                      {"layers", std::move(layers)},
                      {"regions", std::move(regions)}};

@@ -27,6 +27,7 @@ void to_json(Json& json, const ModelContext& context);
 void to_json(Json& json, const Coverage& coverage);
 void to_json(Json& json, const AlgorithmRegret& regret);
 void to_json(Json& json, const Inversion& inversion);
+void to_json(Json& json, const NotTried& kind);
 void to_json(Json& json, const WhatIfBound& bound);
 void to_json(Json& json, const WhatIfOutcome& outcome);
 void to_json(Json& json, const CompositionError& error);

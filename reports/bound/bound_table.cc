@@ -57,6 +57,7 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
   if (bracket.hosts) out += fmt::format("hosts      {}\n", HostsText(*bracket.hosts));
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   if (bracket.shown_loss) out += fmt::format("R loses    {}\n", ShownLossText(graph, *bracket.shown_loss));
+  if (!bracket.not_tried.empty()) out += fmt::format("not tried  {}\n", NotTriedText(bracket.not_tried));
   for (const Inversion& inversion : bracket.inversions) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Printable(inversion.bound), FormatLatency(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");

@@ -171,6 +171,10 @@ void FillAdvice(const std::vector<std::string>& warnings, Bytes last_level_cache
   AdviseOnContext(report);
   AdviseOnWeights(last_level_cache, report);
   AddAdvice(warnings, report);
+  if (report.bracket.BestKnown() != nullptr && !report.bracket.not_tried.empty())
+    report.advice.push_back({"Not tried, so that a run may be faster than the best known kernels: " +
+                                 NotTriedText(report.bracket.not_tried),
+                             ""});
 }
 
 }  // namespace infimum

@@ -259,6 +259,7 @@ std::string ReportJson(const ReportModel& report) {
       {"demonstrated_us", bracket.demonstrated},
       {"composition_error", bracket.composition},
       {"shown_loss", ShownLossJson(report.graph, bracket.shown_loss)},
+      {"not_tried", bracket.not_tried},
       {"run", report.run},
       {"gap", GapOf(report)},
       {"verdict", VerdictOf(report)},

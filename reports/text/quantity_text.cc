@@ -133,6 +133,12 @@ std::string ShownLossText(const ModelGraph& graph, const ShownLoss& loss) {
   return most.empty() ? text : text + "; most: " + Join(most, ", ");
 }
 
+std::string NotTriedText(const std::vector<NotTried>& kinds) {
+  std::vector<std::string> texts;
+  for (const NotTried& kind : kinds) texts.push_back(fmt::format("{} ({})", kind.what, kind.places));
+  return Join(texts, ", ");
+}
+
 std::string ContextText(const ModelContext& context) {
   std::string text = fmt::format("{} an inference", BytesText(Bytes{static_cast<std::int64_t>(context.working_set)}));
   if (!(context.constants > 0)) return text;

@@ -50,6 +50,9 @@ std::string CacheText(const std::optional<CacheState>& cache);
 // "layers with weights +4.90 ms, changes of layout +0.80 ms, other layers +1.60 ms; most: conv_51 402 us for 371 us"
 std::string ShownLossText(const ModelGraph& graph, const ShownLoss& loss);
 
+// "products of one input as one (12), 3x3 convolutions by Winograd filtering (33)".
+std::string NotTriedText(const std::vector<NotTried>& kinds);
+
 // "108 MB an inference; 9.3 % of the weights count as near, 85.1 % were measured from memory or need not be"
 std::string ContextText(const ModelContext& context);
 

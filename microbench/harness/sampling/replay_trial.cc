@@ -63,7 +63,7 @@ constexpr std::size_t kStretches = 5;
 // How much longer than planned a repetition waits for inferences that have their core: as long again, at least this.
 // What comes and goes within a second is waited for however short the budget is.
 constexpr Clock::Duration kLeastPatience = std::chrono::milliseconds(2500);
-// Of fewer inferences nothing is told.
+// Of fewer inferences nothing is told, where they are the smaller half.
 constexpr std::size_t kLeastInferences = 5;
 
 // Some parts in turn, as one run that the sampler can time.
@@ -123,7 +123,7 @@ struct WholeSamples {
   }
   // Those that count, and where they are too few all, with the reason.
   std::vector<Latency> Answer(std::string& noisy) && {
-    if (kept.size() >= std::min(kLeastInferences, taken)) return std::move(kept);
+    if (kept.size() >= kLeastInferences || 2 * kept.size() >= taken) return std::move(kept);
     noisy = "only " + std::to_string(kept.size()) + " of " + std::to_string(taken) +
             " samples of whole inferences had their cores for 99 % of their time: other programs ran on them";
     kept.insert(kept.end(), lost.begin(), lost.end());

@@ -267,7 +267,8 @@ Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerO
       converged = true;
       break;
     }
-    const bool waits = taken < options.quick_samples && clock.Now() - start < options.budget + options.patience;
+    const bool waits =
+        taken < options.quick_samples && !disturbed.empty() && clock.Now() - start < options.budget + options.patience;
     if (clock.Now() - start >= options.budget ? !waits : taken + disturbed.size() >= options.most_samples) break;
   }
 

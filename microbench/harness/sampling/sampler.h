@@ -146,7 +146,7 @@ struct SamplerOptions {
   std::size_t quick_samples = 5;
   std::optional<Latency> give_up_above;
 
-  // Beyond the budget, while fewer than `quick_samples` samples had their cores: other programs come and go.
+  // Beyond the budget, where samples lost their cores, until `quick_samples` had them: other programs come and go.
   Clock::Duration patience{0};
 
   friend bool operator==(const SamplerOptions&, const SamplerOptions&) = default;

@@ -31,9 +31,14 @@ Result<ReplayResult> RunOne(const ReplaySession& session, std::int64_t round, Wo
 
 Result<ReplayResult> RunReplaySession(const ReplaySession& session, const ReplayTools& tools) {
   std::optional<ReplayResult> all;
+  const Clock::Duration start = tools.clock.Now();
+  Clock::Duration took{0};
   for (std::int64_t round = 0; round < session.rounds; ++round) {
+    const Clock::Duration begin = tools.clock.Now();
+    if (all && session.most && begin - start + took > *session.most) break;
     tools.progress(round, session.rounds);
     INFIMUM_ASSIGN_OR_RETURN(ReplayResult one, RunOne(session, round, tools.worker));
+    took = tools.clock.Now() - begin;
     if (!all) {
       all = std::move(one);
       if (all->FirstFault() || !all->inferences.empty()) break;

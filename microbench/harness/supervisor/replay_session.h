@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,14 @@ struct ReplaySession {
   std::int64_t rounds = 3;
   Clock::Duration budget = std::chrono::milliseconds(200);
   Clock::Duration design_budget = std::chrono::minutes(1);  // of a schedule with factors
+  // Of all repetitions of one without: no other begins where less is left than the one before took.
+  std::optional<Clock::Duration> most = std::nullopt;
 };
 
 struct ReplayTools {
   Worker& worker;
   std::function<void(std::int64_t done, std::int64_t rounds)> progress;
+  const Clock& clock;
 };
 
 // The numbers are checked in the first repetition; where they are wrong, no other follows. A schedule with factors is

@@ -106,14 +106,17 @@ class Runner {
     LeaveTheCores();
     if (const Result<ResultsHeader> device = Describe(); !device.ok()) return failed(device.error());
     WorkerProcess worker(ProcessOptions(true));
-    ReplayTools tools{worker, [this](std::int64_t done, std::int64_t rounds) {
+    ReplayTools tools{worker,
+                      [this](std::int64_t done, std::int64_t rounds) {
                         if (options_.quiet) return;
                         std::fprintf(stderr, "infimum: replay: repetition %lld of %lld\n",
                                      static_cast<long long>(done + 1), static_cast<long long>(rounds));
-                      }};
+                      },
+                      SteadyClock()};
     ReplaySession session{options_.replay, options_.tensors, options_.results, options_.campaign.rounds,
                           options_.campaign.sampler.budget};
-    if (options_.campaign.budget) session.design_budget = *options_.campaign.budget;
+    session.most = options_.campaign.budget;
+    if (session.most) session.design_budget = *session.most;
     const Result<ReplayResult> result = RunReplaySession(session, tools);
     if (!result.ok()) return failed(result.error());
     const Status written = WriteReplay(*result, options_.output);

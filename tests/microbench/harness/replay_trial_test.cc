@@ -233,6 +233,15 @@ TEST_F(ReplayTrial, BesideOtherWorkOnlyInferencesThatHadTheirCoreCount) {
   EXPECT_LE(backend_.fake_clock.Now() - between, std::chrono::milliseconds(8500));
 }
 
+// With so short a budget each stretch is one inference.
+TEST_F(ReplayTrial, FewInferencesAreNoneTheLessOnes) {
+  request_.budget = microseconds(1);
+  const Result<ReplayResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->noisy, "");
+  EXPECT_EQ(result->repetitions[0].samples.size(), 5U);
+}
+
 TEST_F(ReplayTrial, ARefusalOfTheBackendIsTheError) {
   backend_.refuses = true;
   const Result<ReplayResult> result = Run();
@@ -283,14 +292,31 @@ class OwnWorker : public Worker {
 
 TEST_F(ReplayTrial, ASessionTakesAFreshProcessForEachRepetitionAndChecksOnce) {
   OwnWorker worker(backend_);
-  const Result<ReplayResult> result =
-      RunReplaySession({request_.schedule, request_.tensors, {}, 3, request_.budget}, {worker, [](auto, auto) {}});
+  const Result<ReplayResult> result = RunReplaySession({request_.schedule, request_.tensors, {}, 3, request_.budget},
+                                                       {worker, [](auto, auto) {}, backend_.fake_clock});
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(worker.starts, 3);
   EXPECT_EQ(worker.checks, 1);
   EXPECT_EQ(result->repetitions.size(), 3U);
   EXPECT_EQ(result->FirstFault(), std::nullopt);
   EXPECT_THAT(DescribeReplay(*result), HasSubstr("composition error 1.250"));
+}
+
+TEST_F(ReplayTrial, ARepetitionThatWouldNotEndInTimeDoesNotBegin) {
+  const auto repetitions = [&](std::optional<Clock::Duration> most) {
+    OwnWorker worker(backend_);
+    ReplaySession session{request_.schedule, request_.tensors, {}, 3, request_.budget};
+    session.most = most;
+    const Result<ReplayResult> result = RunReplaySession(session, {worker, [](auto, auto) {}, backend_.fake_clock});
+    EXPECT_TRUE(result.ok());
+    return result->repetitions.size();
+  };
+  const Clock::Duration start = backend_.fake_clock.Now();
+  EXPECT_EQ(repetitions(std::nullopt), 3U);
+  const Clock::Duration each = (backend_.fake_clock.Now() - start) / 3;
+  EXPECT_EQ(repetitions(microseconds(1)), 1U);
+  EXPECT_EQ(repetitions(each * 25 / 10), 2U);
+  EXPECT_EQ(repetitions(each * 4), 3U);
 }
 
 class DesignedReplay : public ReplayTrial {
@@ -332,8 +358,8 @@ TEST_F(DesignedReplay, StopsWithItsBudgetAndNeedsTheEndThatItCallsR) {
 
 TEST_F(DesignedReplay, ASessionRunsItInOneProcess) {
   OwnWorker worker(backend_);
-  const Result<ReplayResult> result =
-      RunReplaySession({request_.schedule, request_.tensors, {}, 3, request_.budget}, {worker, [](auto, auto) {}});
+  const Result<ReplayResult> result = RunReplaySession({request_.schedule, request_.tensors, {}, 3, request_.budget},
+                                                       {worker, [](auto, auto) {}, backend_.fake_clock});
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(worker.starts, 1);
   EXPECT_THAT(DescribeReplay(*result), HasSubstr("R 300 µs, and 4 inferences after its design"));

@@ -224,6 +224,11 @@ TEST_F(Sampling, WithPatienceItWaitsForAQuietMomentBeyondItsBudget) {
   EXPECT_EQ(waited.undisturbed, options.quick_samples);
   EXPECT_EQ(waited.samples.size(), options.quick_samples);
   EXPECT_LE(waited.spent, milliseconds(720));
+  // A run too long for so many samples is no reason.
+  scripted = ScriptedInterference([](std::int64_t) { return false; });
+  FixedRun long_run(clock, options.budget);
+  const SampleSet few = *TakeSamples(long_run, CacheState::kWarm, options, clock, *interference, flusher);
+  EXPECT_EQ(few.samples.size(), 1U);
   scripted = ScriptedInterference([](std::int64_t) { return true; });
   const SampleSet never = Take(run);
   EXPECT_EQ(never.undisturbed, 0U);

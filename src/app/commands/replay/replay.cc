@@ -190,7 +190,8 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const R
 namespace {
 
 // A candidate's sampling time, of which a replay's stretches and parts get their multiples
-// (microbench/harness/sampling/replay.md), so short that all processes end in time. The first of them also checks.
+// (microbench/harness/sampling/replay.md), so short that all processes should end in time. The first of them also
+// checks, which may take so long that it stays the only one (`--budget`).
 std::vector<std::string> SamplingUntil(std::chrono::steady_clock::time_point end, std::size_t steps,
                                        std::int64_t rounds) {
   constexpr double kTimed = 0.6, kOfProcess = 25, kOfPart = 0.2, kMost = 0.2, kLeast = 0.02;  // seconds
@@ -262,8 +263,10 @@ Result<ReplayResult> RunOnTensors(const Installation& installation, const Replay
   INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, file, folder / "tensors", talk));
   talk.Say(fmt::format("replaying {} steps; each is checked once", schedule.steps.size()));
   std::vector<std::string> all = arguments;
-  if (options.end)
+  if (options.end) {
     std::ranges::copy(SamplingUntil(*options.end, schedule.steps.size(), options.rounds), std::back_inserter(all));
+    all.insert(all.end(), {"--budget", fmt::format("{}s", LeftUntil(*options.end).count())});
+  }
   INFIMUM_ASSIGN_OR_RETURN(ReplayResult result, RunSchedule(installation, options, file, folder / "tensors",
                                                             folder / "replay.json", all, talk));
   for (const ReplayPart& part : result.parts)
