@@ -114,7 +114,7 @@ std::optional<AlgorithmRegret> RegretOf(const std::vector<ResolvedLayer>& layers
   return regret.layers > 0 ? std::optional<AlgorithmRegret>(regret) : std::nullopt;
 }
 
-// Layers whose candidates are known not to filter. What cuDNN's engines do their names do not say.
+// Layers of which no measured candidate may filter. What cuDNN's engines do their names do not say.
 std::vector<bool> DirectLayers(const std::vector<ResolvedLayer>& layers) {
   const auto is_direct = [](const TimedRow& row) {
     const Candidate& candidate = row.row->candidate;
@@ -123,7 +123,7 @@ std::vector<bool> DirectLayers(const std::vector<ResolvedLayer>& layers) {
   };
   std::vector<bool> direct;
   for (const ResolvedLayer& layer : layers) {
-    direct.push_back(layer.rows != nullptr && layer.best != nullptr);
+    direct.push_back(true);
     if (layer.rows == nullptr) continue;
     for (const auto& [threads, rows] : layer.rows->by_threads)
       if (!std::ranges::all_of(rows, is_direct)) direct.back() = false;

@@ -39,6 +39,8 @@ struct UpperLimit {
   std::string name;  // "onnxruntime 1.31.1", kDemonstratedName
   Latency latency{0};
   Interval interval;
+  bool is_held = false;         // to the metronome: it took another time, at another pace than the rows
+  std::size_t repetitions = 0;  // processes; 0: not known
 };
 
 // R over the sum of the parts that it ran, each of them alone: what of R no row explains. In a whole model weights are

@@ -25,7 +25,11 @@ bool IsAll(const Shape& shape, std::int64_t extent) {
 std::string ColumnsKey(const Layer& layer) {
   LayerConfig key;
   if (const auto* matmul = ConfigOf<MatMulConfig>(layer)) {
-    if (matmul->weights != Constness::kConstant || matmul->b.dims.size() < 2) return "";
+    // Gemm may read its operand transposed.
+    const auto transposed = layer.attributes.find("transA");
+    const bool is_transposed =
+        transposed != layer.attributes.end() && transposed->second != AttributeValue(std::int64_t{0});
+    if (matmul->weights != Constness::kConstant || matmul->b.dims.size() < 2 || is_transposed) return "";
     MatMulConfig common = *matmul;
     common.b.dims.back() = 1;
     common.bias = MatMulBias::kNone;
@@ -63,11 +67,17 @@ class Search {
     return static_cast<std::size_t>(std::ranges::count_if(products, [](const auto& of) { return of.second > 1; }));
   }
 
+  // A result may be written where its reader wants it, if it is read there alone and came from a layer.
   std::size_t Copies() const {
-    return static_cast<std::size_t>(std::ranges::count_if(graph_.layers, [](const Layer& layer) {
+    return static_cast<std::size_t>(std::ranges::count_if(graph_.layers, [&](const Layer& layer) {
       const auto* movement = ConfigOf<MovementConfig>(layer);
-      return movement != nullptr && (movement->kind == MovementKind::kConcat ||
-                                     movement->kind == MovementKind::kSplit || movement->kind == MovementKind::kSlice);
+      if (movement == nullptr) return false;
+      if (movement->kind == MovementKind::kSplit || movement->kind == MovementKind::kSlice) return true;
+      const auto is_placed = [&](const std::optional<ValueId>& input) {
+        return input && graph_.value(*input).kind == ValueKind::kIntermediate &&
+               !graph_.value(*input).is_graph_output && readers_[input->index()].size() == 1;
+      };
+      return movement->kind == MovementKind::kConcat && std::ranges::all_of(layer.inputs, is_placed);
     }));
   }
 
@@ -77,9 +87,13 @@ class Search {
     std::size_t count = 0;
     for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
       if (!first(graph_.layers[i])) continue;
+      std::size_t end = i;  // of the element-wise layers behind it
       std::optional<std::size_t> behind = OnlyReader(i);
-      while (behind && ConfigOf<PointwiseConfig>(graph_.layers[*behind]) != nullptr) behind = OnlyReader(*behind);
-      if (behind && second(graph_.layers[*behind]) && !IsOneRegion(i, *behind)) ++count;
+      while (behind && IsElementwise(*behind, end)) {
+        end = *behind;
+        behind = OnlyReader(end);
+      }
+      if (behind && second(graph_.layers[*behind]) && ReadsAsOperand(*behind, end) && !IsOneRegion(i, *behind)) ++count;
     }
     return count;
   }
@@ -103,6 +117,21 @@ class Search {
     return std::ranges::all_of(readers, is_read_by_last) ? std::optional(readers.back()) : std::nullopt;
   }
 
+  // Whether its result has an element for each of `before`'s.
+  bool IsElementwise(std::size_t layer, std::size_t before) const {
+    if (ConfigOf<PointwiseConfig>(graph_.layers[layer]) == nullptr) return false;
+    const std::optional<Shape>& result = graph_.value(*graph_.layers[layer].outputs[0]).shape;
+    const std::optional<Shape>& value = graph_.value(*graph_.layers[before].outputs[0]).shape;
+    return result && value && ElementCount(*result) == ElementCount(*value);
+  }
+
+  // As what it goes over, and not as its weights.
+  bool ReadsAsOperand(std::size_t layer, std::size_t before) const {
+    const Layer& reader = graph_.layers[layer];
+    return !reader.operand_inputs.empty() &&
+           reader.inputs[reader.operand_inputs[0]] == graph_.layers[before].outputs[0];
+  }
+
   bool IsOneRegion(std::size_t a, std::size_t b) const {
     return std::ranges::any_of(regions_, [&](const RegionLatency& region) {
       const auto has = [&](std::size_t layer) {
@@ -120,19 +149,25 @@ class Search {
 bool IsConvolution(const Layer& layer) { return ConfigOf<ConvolutionConfig>(layer) != nullptr; }
 bool IsDepthwise(const Layer& layer) {
   const auto* config = ConfigOf<ConvolutionConfig>(layer);
-  return config != nullptr && config->groups > 1 && config->groups == config->input.dims[1];
+  return config != nullptr && config->groups > 1 && config->groups == config->input.dims[1] && !config->transposed;
 }
 bool IsPointwise(const Layer& layer) {
   const auto* config = ConfigOf<ConvolutionConfig>(layer);
   return config != nullptr && config->groups == 1 && IsAll(config->kernel, 1);
 }
-bool IsPooling(const Layer& layer) { return ConfigOf<PoolingConfig>(layer) != nullptr; }
-// As minimal filtering has them: F(m x m, 3 x 3).
+bool IsPooling(const Layer& layer) {
+  const auto* config = ConfigOf<PoolingConfig>(layer);
+  return config != nullptr && !IsAll(config->kernel, 1);
+}
+// As minimal filtering has them: F(m x m, 3 x 3) in f32, of more than one tile and of as many channels as a vector.
 bool CouldBeFiltered(const Layer& layer) {
+  constexpr std::int64_t kLeastChannels = 8, kLeastExtent = 4;
   const auto* config = ConfigOf<ConvolutionConfig>(layer);
   return config != nullptr && config->kernel.dims.size() == 2 && config->groups == 1 && !config->transposed &&
          IsAll(config->kernel, 3) && IsAll(config->stride, 1) && IsAll(config->dilation, 1) &&
-         IsFloatingPoint(config->types.input);
+         config->types.input == DataType::kF32 && config->weights == Constness::kConstant &&
+         std::min(config->input.dims[1], config->output_channels) >= kLeastChannels &&
+         std::min(config->input.dims[2], config->input.dims[3]) >= kLeastExtent;
 }
 
 }  // namespace

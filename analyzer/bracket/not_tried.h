@@ -1,11 +1,11 @@
-// What frameworks are known to do and no candidate here does, where a model has places for it: there a run may be faster
-// than the best known kernels.
+// What frameworks are known to do and no candidate here does, where a model has places for it: there a run may be
+// faster than the best known kernels.
 //
-//   BERT-base          12 of {"products of one input as one"}
-//   EfficientNet-B0    16 of {"depthwise convolutions with the pointwise one behind them"}, ...
+//   BERT-base      12 of {"products of one input as one"}
+//   MobileNetV2    17 of {"depthwise convolutions with the pointwise one behind them"}
 //
-// A place that a measured region covers is tried. Of kinds that every model could use (more tiles than one layer's, sums
-// of products in parts of less precision) nothing is said; neither of the bodies of control flow.
+// A pair that a measured region covers is tried. Of kinds that every model could use (tiles through several layers,
+// sums of products in parts of less precision) nothing is said; neither of the bodies of control flow.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct NotTried {
   friend bool operator==(const NotTried&, const NotTried&) = default;
 };
 
-// Kinds without a place are left out. `is_direct`, one entry for each layer: all its measured candidates are known to do
-// the textbook's sums.
+// Kinds without a place are left out. `is_direct`, one entry for each layer: of its measured candidates none may do
+// fewer sums than the textbook.
 std::vector<NotTried> FindNotTried(const ModelGraph& graph, const std::vector<bool>& is_direct,
                                    std::span<const RegionLatency> regions);
 

@@ -64,12 +64,16 @@ class KnownTimes {
 
 }  // namespace
 
-ShownLoss FindShownLoss(const ModelGraph& graph, const Bracket& bracket, const RunProfile& replay) {
+ShownLoss FindShownLoss(const ModelGraph& graph, const Bracket& bracket, const RunProfile& replay, Latency whole) {
   const KnownTimes known(graph, bracket);
   ShownLoss loss;
+  Latency parts{0};
+  for (const ProfiledLayer& part : replay.layers)
+    if (!part.samples.empty()) parts += Quantile(part.samples, 0.5);
+  const double factor = parts > Latency(0) ? whole / parts : 1;
   for (const ProfiledLayer& part : replay.layers) {
     if (part.samples.empty()) continue;
-    const Latency shown = Quantile(part.samples, 0.5);
+    const Latency shown = Quantile(part.samples, 0.5) * factor;
     if (part.nodes.empty()) {
       loss.reorders += shown;
       loss.most.push_back({{}, shown, Latency(0)});

@@ -4,8 +4,8 @@
 //   most: node_linear (296 us in R, 190 us in the bound)
 //
 // A part's time in R is that between its neighbours, with caches as they leave them; a bound counts a row's, weights as
-// near as predicted and all else in the caches. Reading the clock between parts takes time as well, so that the parts
-// add up to R within a few per cent only.
+// near as predicted and all else in the caches. Parts are those of one process, with the clock read between them: all
+// are taken longer or shorter by one factor, so that they add up to R.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ struct ShownLoss {
 };
 inline constexpr std::size_t kMostLost = 5;
 
-// `replay` is a stored run of the model of the bracket. Parts that the bound has no time for are left out.
-ShownLoss FindShownLoss(const ModelGraph& graph, const Bracket& bracket, const RunProfile& replay);
+// `replay` is a stored run of the model of the bracket, `shown` its R. Parts that the bound has no time for are left
+// out.
+ShownLoss FindShownLoss(const ModelGraph& graph, const Bracket& bracket, const RunProfile& replay, Latency shown);
 
 }  // namespace infimum

@@ -36,7 +36,10 @@ static void to_json(Json& json, const SeveralHosts& hosts) {
 }
 
 static void to_json(Json& json, const UpperLimit& limit) {
-  json = {{"name", limit.name}, {"latency_us", limit.latency}, {"interval_us", limit.interval}};
+  json = {{"name", limit.name},
+          {"latency_us", limit.latency},
+          {"interval_us", limit.interval},
+          {"held_to_metronome", limit.is_held}};
 }
 
 namespace {

@@ -29,7 +29,7 @@ Section BracketSection(const Bracket& bracket) {
   if (bracket.bounds.empty())
     section.rows.push_back(BracketRow("roofline", bracket.roofline, std::nullopt, "estimated, nothing is measured"));
   for (const UpperLimit& limit : bracket.upper)
-    section.rows.push_back(BracketRow(limit.name, limit.latency, limit.interval, "measured"));
+    section.rows.push_back(BracketRow(limit.name, limit.latency, limit.interval, LimitText(limit)));
   return section;
 }
 
@@ -45,8 +45,8 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
     const LayoutPlan& plan = *bracket.layouts;
     const auto estimated = plan.reorders.size() -
                            static_cast<std::size_t>(std::ranges::count_if(plan.reorders, &PlannedReorder::is_measured));
-    out += fmt::format("layouts    {} of layout take {} of with-layouts{}\n", CountText(plan.reorders.size(), "change"),
-                       FormatLatency(plan.reordering),
+    out += fmt::format("layouts    {} of layout {} {} of with-layouts{}\n", CountText(plan.reorders.size(), "change"),
+                       plan.reorders.size() == 1 ? "takes" : "take", FormatLatency(plan.reordering),
                        estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
   }
   if (bracket.pace.most() >= Pace::kWorthSaying)
@@ -135,7 +135,7 @@ Section CsvOfBracket(const Bracket& bracket) {
   for (const Bound& bound : bracket.bounds)
     add(std::string(Name(bound.variant)), bound.latency, bound.interval, Join(bound.assumptions, " "));
   if (bracket.bounds.empty()) add("roofline", bracket.roofline, std::nullopt, "estimated");
-  for (const UpperLimit& limit : bracket.upper) add(limit.name, limit.latency, limit.interval, "measured");
+  for (const UpperLimit& limit : bracket.upper) add(limit.name, limit.latency, limit.interval, LimitText(limit));
   return section;
 }
 

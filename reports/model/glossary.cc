@@ -74,9 +74,9 @@ constexpr auto kTags = std::to_array<Explained>({
     {"if-cheaper-branch", "An If counts its cheaper branch."},
     {"least-loop-iterations", "A loop counts the iterations that every inference runs at least."},
     {"unconverged-rows",
-     "The best rows of layers that hold a tenth of the time or more did not settle within theirs: the interval says "
-     "how "
-     "far that goes."},
+     "The times of layers that hold a tenth of the bound or more did not settle within the time that measuring had: "
+     "the "
+     "interval says how far that goes."},
     {"observed-candidates", "What a profiled run was seen to do counts as a candidate."},
     {"plan-of-R", "The kernels and layouts that the demonstrated run executes: what it predicts is R."},
     {"changes-of-layout-paid", "A tensor lies as its producer writes it; who reads another order waits for a copy."},

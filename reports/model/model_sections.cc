@@ -147,9 +147,10 @@ Section BoundsSection(const ReportModel& report) {
         add(fmt::format("bound, {}, {}", Name(bound.variant), outcome.name), bound.latency, bound.interval,
             "measured " + PercentText(outcome.coverage->measured));
   }
-  if (bracket.demonstrated)
-    add("demonstrated", *bracket.demonstrated, std::nullopt,
-        "shown: really run" + (bracket.composition ? "; " + CompositionText(*bracket.composition) : std::string()));
+  if (const UpperLimit* shown = bracket.Shown())
+    add("demonstrated", shown->latency, shown->interval,
+        "shown: run as one program, " + LimitText(*shown) +
+            (bracket.composition ? "; " + CompositionText(*bracket.composition) : std::string()));
   if (bracket.demonstrated && bracket.shown_loss && main != nullptr && *bracket.demonstrated > main->latency)
     add("above the bound", *bracket.demonstrated - main->latency, std::nullopt,
         ShownLossText(report.graph, *bracket.shown_loss));

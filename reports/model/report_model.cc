@@ -29,6 +29,10 @@ std::optional<PossibleGap> GapOf(const ReportModel& report) {
   if (report.run->interval && bound->interval.high > bound->interval.low)
     gap.interval = Interval{report.run->interval->low - std::max(bound->interval.high, floor),
                             report.run->interval->high - std::max(bound->interval.low, floor)};
+  // What was shown, or needs no more than the kernels and the changes of layout between them, may be all.
+  const Bound* plan = report.bracket.Find(BoundVariant::kWithLayouts);
+  const Latency least = report.bracket.demonstrated.value_or(plan != nullptr ? plan->latency : bound->latency);
+  if (gap.interval) gap.interval->low = std::max(Latency(0), std::min(gap.interval->low, measured - least));
   return gap;
 }
 

@@ -133,6 +133,13 @@ std::string ShownLossText(const ModelGraph& graph, const ShownLoss& loss) {
   return most.empty() ? text : text + "; most: " + Join(most, ", ");
 }
 
+std::string LimitText(const UpperLimit& limit) {
+  std::string text = "measured";
+  if (limit.repetitions == 1) text += " in one process";
+  if (limit.is_held) text += ", held to the metronome";
+  return text;
+}
+
 std::string NotTriedText(const std::vector<NotTried>& kinds) {
   std::vector<std::string> texts;
   for (const NotTried& kind : kinds) texts.push_back(fmt::format("{} ({})", kind.what, kind.places));

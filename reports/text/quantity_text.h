@@ -50,6 +50,9 @@ std::string CacheText(const std::optional<CacheState>& cache);
 // "layers with weights +4.90 ms, changes of layout +0.80 ms, other layers +1.60 ms; most: conv_51 402 us for 371 us"
 std::string ShownLossText(const ModelGraph& graph, const ShownLoss& loss);
 
+// "measured", "measured in one process, held to the metronome"
+std::string LimitText(const UpperLimit& limit);
+
 // "products of one input as one (12), 3x3 convolutions by Winograd filtering (33)".
 std::string NotTriedText(const std::vector<NotTried>& kinds);
 

@@ -10,12 +10,12 @@ namespace infimum::not_tried_test {
 namespace {
 
 using testing::BracketOf;
+using ::testing::ElementsAre;
 using testing::GraphBuilder;
+using ::testing::IsEmpty;
 using testing::KnownRows;
 using testing::MeasuredRow;
 using testing::TestEnvironment;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr const char* kProducts = "products of one input as one";
 constexpr const char* kCopies = "Concat, Split and Slice without a copy";
@@ -23,8 +23,9 @@ constexpr const char* kDepthwise = "depthwise convolutions with the pointwise on
 constexpr const char* kPooled = "convolutions with the pooling behind them";
 constexpr const char* kFiltered = "3x3 convolutions by Winograd filtering";
 
-std::string Convolution(int channels, int out, const std::string& kernel, int groups, const std::string& pad) {
-  return "convolution dtype=f32:f32:f32 in=1x" + std::to_string(channels) +
+std::string Convolution(int channels, int out, const std::string& kernel, int groups, const std::string& pad,
+                        const std::string& dtype = "f32:f32:f32") {
+  return "convolution dtype=" + dtype + " in=1x" + std::to_string(channels) +
          "x8x8 out_channels=" + std::to_string(out) + " kernel=" + kernel + " stride=1x1 dilation=1x1 pad=" + pad +
          " groups=" + std::to_string(groups) + " bias=no weights=const";
 }
@@ -43,8 +44,8 @@ std::vector<NotTried> Found(GraphBuilder& model, std::vector<RegionLatency> regi
 
 TEST(NotTried, ProductsOfOneInputAreOnePlaceWhereTheyDifferInColumnsAlone) {
   const auto product = [](int k, int n, const char* weights = "const") {
-    return "matmul dtype=f32:f32:f32 a=1x4x" + std::to_string(k) + " b=1x" + std::to_string(k) + "x" + std::to_string(n) +
-           " bias=no weights=" + weights;
+    return "matmul dtype=f32:f32:f32 a=1x4x" + std::to_string(k) + " b=1x" + std::to_string(k) + "x" +
+           std::to_string(n) + " bias=no weights=" + weights;
   };
   GraphBuilder model;
   model.Input("x");
@@ -62,10 +63,19 @@ TEST(NotTried, ProductsOfOneInputAreOnePlaceWhereTheyDifferInColumnsAlone) {
 
 TEST(NotTried, CopiesAreThoseThatOffsetsCouldReplace) {
   GraphBuilder model;
+  constexpr const char* kConcat = "movement kind=concat dtype=f32:-:f32 in=8,8 out=16 axis=0";
   model.Input("x");
-  model.Layer("concat", {"x", "x"}, {"a"}, "movement kind=concat dtype=f32:-:f32 in=8,8 out=16 axis=0");
+  model.Layer("one", {"x"}, {"p"}, kRelu);
+  model.Layer("two", {"x"}, {"q"}, kRelu);
+  model.Layer("concat", {"p", "q"}, {"a"}, kConcat);
   model.Layer("transpose", {"a"}, {"b"}, "movement kind=transpose dtype=f32:-:f32 in=4x4 out=4x4 perm=1,0");
   EXPECT_THAT(Found(model), ElementsAre(NotTried{kCopies, 1}));
+  // Its own buffer, one that somebody else reads, and one twice.
+  model.Layer("of an input", {"x", "b"}, {"c"}, kConcat);
+  model.Layer("of one", {"c", "c"}, {"d"}, kConcat);
+  EXPECT_THAT(Found(model), ElementsAre(NotTried{kCopies, 1}));
+  model.Layer("elsewhere", {"p"}, {"e"}, kRelu);
+  EXPECT_THAT(Found(model), IsEmpty());
 }
 
 TEST(NotTried, PairsMayHaveElementWiseLayersBetweenThemAndNoOtherReader) {
@@ -84,6 +94,19 @@ TEST(NotTried, PairsMayHaveElementWiseLayersBetweenThemAndNoOtherReader) {
   model.Layer("other", {"b"}, {"f"}, kRelu);
   EXPECT_THAT(Found(model), ElementsAre(NotTried{kPooled, 1}));
   model.Output("d");
+  EXPECT_THAT(Found(model), IsEmpty());
+}
+
+TEST(NotTried, AGateAndWeightsAreNoPair) {
+  GraphBuilder model;
+  model.Input("x");
+  model.Layer("depthwise", {"x"}, {"gate"}, kDepthwise16);
+  model.Layer("other", {"x"}, {"image"}, kRelu);
+  model.Layer("gated", {"image", "gate"}, {"y"}, kMultiply);
+  model.graph().value(model.Value("y")).shape = Shape{{16, 64}};
+  model.Layer("pointwise", {"y"}, {"z"}, kPointwise16);
+  model.Layer("weights", {"z"}, {"w"}, kDepthwise16);
+  model.Layer("reads them", {"image", "w"}, {"u"}, kPointwise16);
   EXPECT_THAT(Found(model), IsEmpty());
 }
 
@@ -108,7 +131,12 @@ TEST(NotTried, FilteringIsNotTriedWhereAllCandidatesAreDirect) {
   EXPECT_THAT(of("onednn", "jit_wino:avx512_core"), IsEmpty());
   EXPECT_THAT(of("cudnn-graph", "eng45"), IsEmpty());  // a name that does not say what it does
   KnownRows none;
-  EXPECT_THAT(BracketOf(graph, none).not_tried, IsEmpty());
+  EXPECT_THAT(BracketOf(graph, none).not_tried, ElementsAre(NotTried{kFiltered, 1}));
+  GraphBuilder others;
+  others.Input("x");
+  others.Layer("f16", {"x"}, {"a"}, Convolution(16, 16, "3x3", 1, "1,1,1,1", "f16:f16:f16"));
+  others.Layer("few channels", {"a"}, {"b"}, Convolution(4, 16, "3x3", 1, "1,1,1,1"));
+  EXPECT_THAT(FindNotTried(others.graph(), {true, true}, {}), IsEmpty());
 }
 
 // A graph in which every layer reads all before it.

@@ -118,7 +118,7 @@ TEST(Headline, TheVerbFollowsTheEvidence) {
       "72.0 ms, its outputs checked: 10 % less (8.00 ms, between 6.28 ms and 9.72 ms).");
   EXPECT_EQ(shown(80.4),
             "resnet50 runs in 80.0 ms on onnxruntime 1.31.1; the best known kernels add up to 69.0 ms, and run as one "
-            "program they took 80.4 ms: 13.8 % could be won (11.0 ms, between 9.00 ms and 13.0 ms).");
+            "program they took 80.4 ms: 13.8 % could be won (11.0 ms, between 0 µs and 13.0 ms).");
   report.bracket.bounds.front().interval.high = Latency(79'500);
   EXPECT_EQ(shown(80.4),
             "resnet50 runs in 80.0 ms on onnxruntime 1.31.1; the best known kernels add up to 69.0 ms: no gap can be "

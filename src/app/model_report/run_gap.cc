@@ -72,7 +72,7 @@ Result<std::vector<ObservedEffect>> FindEffects(const ModelAsItIs& model, const 
   const std::string like = ProgramLike(run.framework, run.framework_version);
   for (const RunProfile& one : stored) {
     const auto text = one.settings.find("explanation"), level = one.settings.find("level1");
-    if (text == one.settings.end() || level == one.settings.end()) continue;
+    if (text == one.settings.end() || level == one.settings.end() || !one.noisy.empty()) continue;
     // A profile may not tell its version.
     const bool is_like = run.framework_version.empty() ? level->second.starts_with(like) : level->second == like;
     if (is_like && one.contract == Name(model.bracket.contract)) return EffectsOf(text->second, model.graph);

@@ -357,7 +357,7 @@ TEST(SystemInterference, CountsNeverGoBack) {
   SystemInterference of_core({0}), of_cores({0, 1});
   const Clock::Duration time = of_core.TimeOnCores();
   EXPECT_GT(time, Clock::Duration(0));
-  EXPECT_LE(of_cores.TimeOnCores() - time, time);
+  EXPECT_LT(of_cores.TimeOnCores(), time);  // a half of what there was
   EXPECT_GE(probe.StolenTime(), stolen);
 }
 

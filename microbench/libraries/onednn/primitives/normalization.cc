@@ -101,7 +101,7 @@ std::optional<algorithm> ReductionAlgorithm(const std::string& kind) {
 // stand in one column, since the generated code repeats itself for each pixel of a row: of 3,136 in a row it is fast
 // while it is repeated by itself, and must be fetched from memory in a model.
 std::vector<Form> PoolingForms(const Reduction& layer, const memory::dims& reduced) {
-  if (layer.kind != "mean" && layer.kind != "max") return {};
+  if (layer.kind != "mean") return {};  // the largest of a window is no NaN where a reduction's is
   memory::dims image = layer.in, result = reduced;
   if (image.size() == 2) {  // channels and pixels of one image
     image.insert(image.begin(), 1);
@@ -111,7 +111,7 @@ std::vector<Form> PoolingForms(const Reduction& layer, const memory::dims& reduc
   if (std::any_of(result.begin() + 2, result.end(), [](memory::dim extent) { return extent != 1; })) return {};
   memory::dim pixels = 1;
   for (std::size_t i = 2; i < image.size(); ++i) pixels *= image[i];
-  Pooling pooling{.kind = layer.kind == "max" ? "max" : "average",
+  Pooling pooling{.kind = "average",
                   .dtype = layer.dtype,
                   .in = {image[0], image[1], pixels, 1},
                   .out = {image[0], image[1], 1, 1},

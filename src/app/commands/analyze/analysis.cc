@@ -107,11 +107,12 @@ std::optional<std::string> RunAsOneProgram(const AnalysisOptions& options, const
   if (Interrupted()) return std::nullopt;
   const std::optional<std::string> fault = done ? done->result.FirstFault() : std::nullopt;
   if (done && !fault && done->result.noisy.empty()) return std::nullopt;
-  return fmt::format("The best known kernels were not shown to run as one program: {}. `infimum replay {}` tries again",
-                     !done   ? done.error().message
-                     : fault ? "wrong numbers: " + *fault
-                             : done->result.noisy,
-                     options.model.string());
+  return fmt::format(
+      "The kernels that are the best known now did not run as one program: {}. `infimum replay {}` tries again",
+      !done   ? done.error().message
+      : fault ? "wrong numbers: " + *fault
+              : done->result.noisy,
+      options.model.string());
 }
 
 // The framework's runs, of each version the fastest, and our own where there is one.

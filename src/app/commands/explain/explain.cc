@@ -74,6 +74,7 @@ ExplainedFactor Described(const ReplaySchedule& schedule, const ReplayResult& re
 
 std::vector<std::string> NotesOf(const ReplayResult& result) {
   std::vector<std::string> notes;
+  if (!result.noisy.empty()) notes.push_back("noisy: " + result.noisy);
   // Those of level 0, then those of level 1.
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     const ReplayOutput& output = result.outputs[i];
@@ -167,6 +168,7 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk) {
     explanation.factors.push_back(Described(schedule, result, i));
   explanation.notes = NotesOf(result);
   RunProfile kept = ExplainedRun(explanation, options, result.repetitions);
+  kept.noisy = result.noisy;
   kept.model_sha256 = plan.graph.sha256;
   kept.contract = std::string(Name(plan.bracket.contract));
   kept.device = plan.bracket.selection.device.text;

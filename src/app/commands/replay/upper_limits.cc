@@ -1,5 +1,6 @@
 #include "src/app/commands/replay/upper_limits.h"
 
+#include <cmath>
 #include <utility>
 
 #include "analyzer/gap/run_latency.h"
@@ -11,10 +12,13 @@ namespace infimum {
 
 std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
   std::vector<Repetition> repetitions = RepetitionsOf(run);
-  for (Repetition& repetition : repetitions) bracket.pace.Hold(repetition);
   if (!Keeps(run.contract, bracket.contract) || repetitions.empty()) return std::nullopt;
-  return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions),
-                    TypicalInterval(repetitions).value_or(BestSeenInterval(repetitions))};
+  const Latency took = PointValue(repetitions);
+  for (Repetition& repetition : repetitions) bracket.pace.Hold(repetition);
+  const Latency held = PointValue(repetitions);
+  return UpperLimit{run.framework + " " + run.framework_version, held,
+                    TypicalInterval(repetitions).value_or(BestSeenInterval(repetitions)),
+                    std::abs(held / took - 1) >= Pace::kWorthSaying, repetitions.size()};
 }
 
 Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& model_sha256, const Selection& selection,
@@ -65,9 +69,10 @@ Status HoldAgainstReplays(Store& store, const ModelGraph& graph, const Selection
   }
   if (!limit) return {};
   limit->name = kDemonstratedName;
+  const Latency shown = limit->latency;
   bracket.demonstrated = limit->latency;
   bracket.composition = CompositionOf(*fastest);
-  bracket.shown_loss = FindShownLoss(graph, bracket, *fastest);
+  bracket.shown_loss = FindShownLoss(graph, bracket, *fastest, shown);
   AddUpperLimit(*std::move(limit), bracket);
   return {};
 }
