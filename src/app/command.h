@@ -64,5 +64,6 @@ void AddDevicesCommand(CLI::App& app, Invocation& invocation);
 void AddExportCommand(CLI::App& app, Invocation& invocation);
 void AddDbCommand(CLI::App& app, Invocation& invocation);
 void AddQueryCommand(CLI::App& app, Invocation& invocation);
+void AddSynthCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace infimum::cli

@@ -94,6 +94,7 @@ int Main(int argc, char** argv) {
   AddInspectCommand(app, invocation);
   AddPlanCommand(app, invocation);
   AddEmitCommand(app, invocation);
+  AddSynthCommand(app, invocation);
   AddBenchCommand(app, invocation);
   AddCandidatesCommand(app, invocation);
   AddImportCommand(app, invocation);

@@ -1,0 +1,13 @@
+// The families, one source each: what families.cc lists.
+#pragma once
+
+#include "src/synth/families.h"
+
+namespace infimum::synth {
+
+Family FullyConnected();  // "fc"
+Family Convolutional();   // "cnn"
+Family Recurrent();       // "rnn"
+Family Transformer();     // "transformer"
+
+}  // namespace infimum::synth

@@ -1,0 +1,275 @@
+#include "src/synth/onnx_file.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "infimum/base/text.h"
+
+namespace infimum::synth {
+namespace {
+
+// The first with bf16 in all operators that families use.
+constexpr std::int64_t kOpset = 22, kIrVersion = 10;
+// protobuf reads no message of 2 GiB.
+constexpr std::int64_t kMostInside = std::int64_t{3} << 29;
+constexpr std::int64_t kSmallest = 1024;  // bytes of a weight that goes beside the model
+constexpr std::int64_t kAlignment = 4096;
+
+int OnnxType(DataType type) {
+  switch (type) {
+    case DataType::kF32:
+      return onnx::TensorProto::FLOAT;
+    case DataType::kF16:
+      return onnx::TensorProto::FLOAT16;
+    case DataType::kBF16:
+      return onnx::TensorProto::BFLOAT16;
+    default:
+      return onnx::TensorProto::INT64;
+  }
+}
+
+// The nearest value of the type, as its bits; of |value| from 2^-14 to 65504.
+std::uint16_t HalfBits(DataType type, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (type == DataType::kBF16) return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+  if (value == 0) return 0;
+  // The exponent from a bias of 127 to one of 15; 13 bits fewer.
+  const std::uint32_t rounded = bits + 0xfffU + ((bits >> 13) & 1U);
+  return static_cast<std::uint16_t>(((rounded >> 16) & 0x8000U) |
+                                    ((((rounded & 0x7fffffffU) >> 13) - (112U << 10)) & 0x7fffU));
+}
+
+// SplitMix64 (Steele, Lea and Flood 2014): each element by its place alone.
+std::uint64_t Mixed(std::uint64_t state) {
+  state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  state = (state ^ (state >> 27)) * 0x94d049bb133111ebULL;
+  return state ^ (state >> 31);
+}
+
+// Even within +-sqrt(3 / fan-in): a sum of fan-in products has the variance of its operand.
+class Elements {
+ public:
+  Elements(const NetTensor& tensor, std::uint64_t seed, std::size_t number)
+      : tensor_(tensor),
+        state_(Mixed(seed * 0x9e3779b97f4a7c15ULL + number)),
+        limit_(std::sqrt(3.0 / static_cast<double>(tensor.fan_in))) {}
+
+  void Append(std::int64_t first, std::int64_t count, std::string& bytes) const {
+    for (std::int64_t i = first; i < first + count; ++i) {
+      const std::uint64_t random = Mixed(state_ + static_cast<std::uint64_t>(i + 1) * 0x9e3779b97f4a7c15ULL);
+      const double unit = static_cast<double>(random >> 11) * 0x1p-52 - 1;
+      AppendValue(static_cast<float>(unit * limit_), bytes);
+    }
+  }
+  void AppendValue(float value, std::string& bytes) const {
+    if (tensor_.type == DataType::kF32) {
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    } else {
+      const std::uint16_t half = HalfBits(tensor_.type, value);
+      bytes.append(reinterpret_cast<const char*>(&half), sizeof half);
+    }
+  }
+  // Of a weight whose elements are all the same.
+  float Filled() const { return 1.0F / static_cast<float>(tensor_.fan_in); }
+
+ private:
+  const NetTensor& tensor_;
+  std::uint64_t state_;
+  double limit_;
+};
+
+void SetAttribute(const std::pair<std::string_view, NetAttribute>& from, onnx::AttributeProto& to) {
+  to.set_name(std::string(from.first));
+  if (const auto* integer = std::get_if<std::int64_t>(&from.second)) {
+    to.set_type(onnx::AttributeProto::INT);
+    to.set_i(*integer);
+  } else if (const auto* number = std::get_if<double>(&from.second)) {
+    to.set_type(onnx::AttributeProto::FLOAT);
+    to.set_f(static_cast<float>(*number));
+  } else if (const auto* text = std::get_if<std::string>(&from.second)) {
+    to.set_type(onnx::AttributeProto::STRING);
+    to.set_s(*text);
+  } else {
+    to.set_type(onnx::AttributeProto::INTS);
+    for (const std::int64_t value : std::get<std::vector<std::int64_t>>(from.second)) to.add_ints(value);
+  }
+}
+
+void Describe(const NetTensor& tensor, const std::string& name, onnx::ValueInfoProto& info) {
+  info.set_name(name);
+  onnx::TypeProto::Tensor& type = *info.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(OnnxType(tensor.type));
+  for (const std::int64_t extent : tensor.shape.dims) type.mutable_shape()->add_dim()->set_dim_value(extent);
+}
+
+class Writer {
+ public:
+  Writer(const Net& net, const WeightOptions& options) : net_(net), options_(options) {
+    model_.set_ir_version(kIrVersion);
+    model_.set_producer_name("infimum");
+    model_.add_opset_import()->set_version(kOpset);
+    model_.mutable_graph()->set_name(net.name());
+  }
+
+  // Weights beside the model go into `data`.
+  Status Write(std::ostream& data, const std::string& data_name) {
+    onnx::GraphProto& graph = *model_.mutable_graph();
+    for (std::size_t i = 0; i < net_.tensors().size(); ++i) {
+      const NetTensor& tensor = net_.tensors()[i];
+      if (tensor.role == NetTensor::Role::kInput) Describe(tensor, NameOf(i), *graph.add_input());
+      if (tensor.role == NetTensor::Role::kIndices) AddIndices(tensor.indices, NameOf(i));
+      if (tensor.role == NetTensor::Role::kNumber) AddNumber(i);
+      if (tensor.role != NetTensor::Role::kWeight) continue;
+      if (options_.seed) {
+        AddStored(i, data, data_name);
+      } else {
+        AddMade(i);
+      }
+    }
+    for (std::size_t i = 0; i < net_.nodes().size(); ++i) {
+      const NetNode& node = net_.nodes()[i];
+      onnx::NodeProto& to = *graph.add_node();
+      to.set_op_type(std::string(node.op));
+      to.set_name(std::string(node.op) + "_" + std::to_string(i));
+      for (const std::optional<NetValue>& input : node.inputs) to.add_input(input ? NameOf(input->index) : "");
+      for (const NetValue output : node.outputs) to.add_output(NameOf(output.index));
+      for (const auto& attribute : node.attributes) SetAttribute(attribute, *to.add_attribute());
+    }
+    for (const NetValue output : net_.outputs())
+      Describe(net_.tensors()[output.index], NameOf(output.index), *graph.add_output());
+    return data ? Status() : Status(Error{"writing weights failed"});
+  }
+
+  std::string Text() const { return model_.SerializeAsString(); }
+
+ private:
+  std::string NameOf(std::size_t tensor) const {
+    const NetTensor& of = net_.tensors()[tensor];
+    if (!of.name.empty()) return of.name;
+    return (of.role == NetTensor::Role::kWeight ? "weight_" : "tensor_") + std::to_string(tensor);
+  }
+
+  void AddIndices(const std::vector<std::int64_t>& values, const std::string& name) {
+    onnx::TensorProto& to = *model_.mutable_graph()->add_initializer();
+    to.set_name(name);
+    to.set_data_type(onnx::TensorProto::INT64);
+    to.add_dims(static_cast<std::int64_t>(values.size()));
+    for (const std::int64_t value : values) to.add_int64_data(value);
+  }
+
+  void AddNumber(std::size_t tensor) {
+    onnx::TensorProto& to = *model_.mutable_graph()->add_initializer();
+    to.set_name(NameOf(tensor));
+    to.set_data_type(OnnxType(net_.tensors()[tensor].type));
+    Elements(net_.tensors()[tensor], 0, tensor)
+        .AppendValue(static_cast<float>(net_.tensors()[tensor].number), *to.mutable_raw_data());
+  }
+
+  void AddMade(std::size_t tensor) {
+    const NetTensor& weight = net_.tensors()[tensor];
+    const std::string name = NameOf(tensor), shape = name + "_shape";
+    AddIndices(weight.shape.dims, shape);
+    onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+    node.set_op_type("ConstantOfShape");
+    node.set_name(name + "_made");
+    node.add_input(shape);
+    node.add_output(name);
+    onnx::AttributeProto& value = *node.add_attribute();
+    value.set_name("value");
+    value.set_type(onnx::AttributeProto::TENSOR);
+    value.mutable_t()->add_dims(1);
+    value.mutable_t()->set_data_type(OnnxType(weight.type));
+    const Elements elements(weight, 0, tensor);
+    elements.AppendValue(elements.Filled(), *value.mutable_t()->mutable_raw_data());
+  }
+
+  void AddStored(std::size_t tensor, std::ostream& data, const std::string& data_name) {
+    const NetTensor& weight = net_.tensors()[tensor];
+    onnx::TensorProto& to = *model_.mutable_graph()->add_initializer();
+    to.set_name(NameOf(tensor));
+    to.set_data_type(OnnxType(weight.type));
+    for (const std::int64_t extent : weight.shape.dims) to.add_dims(extent);
+    const Elements elements(weight, *options_.seed, tensor);
+    const std::int64_t count = ElementCount(weight.shape), bytes = SizeOf(weight.type, count).value;
+    if (data_name.empty() || bytes < kSmallest) {
+      elements.Append(0, count, *to.mutable_raw_data());
+      return;
+    }
+    const std::int64_t offset = (written_ + kAlignment - 1) / kAlignment * kAlignment;
+    data << std::string(static_cast<std::size_t>(offset - written_), '\0');
+    constexpr std::int64_t kPiece = 1 << 18;
+    std::string piece;
+    for (std::int64_t first = 0; first < count && data; first += kPiece) {
+      piece.clear();
+      elements.Append(first, std::min(kPiece, count - first), piece);
+      data << piece;
+    }
+    written_ = offset + bytes;
+    to.set_data_location(onnx::TensorProto::EXTERNAL);
+    for (const auto& [key, value] : {std::pair<const char*, std::string>{"location", data_name},
+                                     {"offset", std::to_string(offset)},
+                                     {"length", std::to_string(bytes)}}) {
+      onnx::StringStringEntryProto& entry = *to.add_external_data();
+      entry.set_key(key);
+      entry.set_value(value);
+    }
+  }
+
+  const Net& net_;
+  WeightOptions options_;
+  onnx::ModelProto model_;
+  std::int64_t written_ = 0;
+};
+
+std::int64_t StoredBytes(const Net& net, const WeightOptions& options) {
+  if (!options.seed) return 0;
+  std::int64_t bytes = 0;
+  for (const NetTensor& tensor : net.tensors())
+    if (tensor.role == NetTensor::Role::kWeight) bytes += SizeOf(tensor.type, ElementCount(tensor.shape)).value;
+  return bytes;
+}
+
+Error CannotWrite(const std::filesystem::path& path) {
+  return Error{path.string() + ": cannot be written: " + std::strerror(errno)};
+}
+
+// Written beside it first.
+std::filesystem::path Unfinished(std::filesystem::path path) { return path += ".part"; }
+
+}  // namespace
+
+Status WriteOnnx(const Net& net, const WeightOptions& options, const std::filesystem::path& path) {
+  const bool is_large = StoredBytes(net, options) > kMostInside;
+  std::filesystem::path data_path = path;
+  data_path += ".data";
+  std::ofstream data;
+  if (is_large) {
+    data.open(Unfinished(data_path), std::ios::binary | std::ios::trunc);
+    if (!data) return CannotWrite(data_path);
+  }
+  Writer writer(net, options);
+  INFIMUM_RETURN_IF_ERROR(writer.Write(data, is_large ? data_path.filename().string() : ""));
+  std::ofstream file(Unfinished(path), std::ios::binary | std::ios::trunc);
+  file << writer.Text() << std::flush;
+  if (!file) return CannotWrite(path);
+  file.close();
+  data.close();
+  std::error_code failed;
+  if (is_large) std::filesystem::rename(Unfinished(data_path), data_path, failed);
+  if (!failed) std::filesystem::rename(Unfinished(path), path, failed);
+  if (failed) return Error{path.string() + ": cannot be written: " + failed.message()};
+  return {};
+}
+
+std::int64_t BytesOnDisk(const Net& net, const WeightOptions& options) {
+  constexpr std::int64_t kOfNode = 512;
+  return StoredBytes(net, options) + static_cast<std::int64_t>(net.nodes().size() + net.tensors().size()) * kOfNode;
+}
+
+}  // namespace infimum::synth
