@@ -17,29 +17,22 @@ import argparse
 import dataclasses
 import functools
 import gc
-import json
 import statistics
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import measure_onnxruntime
 import model_values
-import numpy
 import onnx
 import onnxruntime
 import sampling
+import switching
 
-SCHEMA = "infimum.switches/1"
-TOLERANCE = 1e-3  # of an output's largest element
-ATTEMPTS = 3  # at a run, until the process had its cores
 MOST_PROGRAMS = 66  # 64 settings of a design and its ends
 MEMORY_SHARE = 0.6  # of what is available, for all sessions
 PROBE_SECONDS = 5.0
-REST_SECONDS = 0.005  # without work of this process, after which no thread spins
-MOST_REST_SECONDS = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,8 +97,7 @@ class Programs:
         self._dims = model_values.read_dims(arguments.dim)
         self._source = model_values.with_random_weights(arguments.model, arguments.seed)
         self._feeds: dict[str, Any] = {}
-        self._expected: list[Any] = []
-        self.difference = 0.0
+        self.outputs = switching.Outputs("ONNX Runtime")
 
     def source_bytes(self) -> int:
         return len(self._source) if isinstance(self._source, bytes) else self._arguments.model.stat().st_size
@@ -145,34 +137,12 @@ class Programs:
         return outputs
 
     def check(self, session: Any, off: Sequence[Switch]) -> None:
-        """Compares the outputs; the first session to be checked is the one with nothing off."""
-        outputs = self.infer(session)
-        if not self._expected:
-            self._expected = outputs
-        for wanted, got in zip(self._expected, outputs, strict=True):
-            wanted, got = numpy.asarray(wanted, numpy.float64), numpy.asarray(got, numpy.float64)
-            error = float(numpy.max(numpy.abs(got - wanted), initial=0.0)) / max(float(numpy.max(numpy.abs(wanted), initial=0.0)), 1e-30)
-            self.difference = max(self.difference, error)
-            if not error <= TOLERANCE:
-                names = ", ".join(switch.name for switch in off) or "nothing"
-                raise SystemExit(
-                    f"infimum: error: with {names} off ONNX Runtime computes other outputs: they differ by {error:.2g} of the "
-                    f"largest element, {TOLERANCE:g} is allowed"
-                )
+        """The first session to be checked is the one with nothing off."""
+        self.outputs.check(self.infer(session), [switch.name for switch in off])
 
 
 def best_of_three(programs: Programs, session: Any) -> float:
     return min(sampling.timed_on_host(lambda: programs.infer(session))() for _ in range(3))
-
-
-def rest() -> None:
-    """Until the threads of the session before no longer spin for work: they do so for some 25 ms, on the same cores."""
-    end = time.perf_counter() + MOST_REST_SECONDS
-    while time.perf_counter() < end:
-        before = time.process_time()
-        time.sleep(REST_SECONDS)
-        if time.process_time() - before < 0.1 * REST_SECONDS:
-            return
 
 
 def resident_bytes() -> int:
@@ -237,66 +207,16 @@ def find_switches(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def time_runs(arguments: argparse.Namespace) -> dict[str, Any]:
-    switches = [next(one for one in SWITCHES if one.name == name) for name in arguments.switch]
-    design = arguments.design.read_text().split()
-    wanted = sorted(set(design))
-    if any(len(levels) != len(switches) or set(levels) - {"0", "1"} for levels in wanted):
-        raise SystemExit(f"infimum: error: {arguments.design}: a run has not one level, 0 or 1, for each --switch")
-    if len(wanted) > MOST_PROGRAMS:
-        raise SystemExit(f"infimum: error: {arguments.design}: {len(wanted)} combinations, {MOST_PROGRAMS} at most are sessions at once")
     programs = Programs(arguments)
     programs.check(programs.make([]), [])
-    sessions: dict[str, Any] = {}
-    for levels in wanted:
-        sampling.progress(len(sessions), len(wanted), "sessions")
-        off = [switch for switch, level in zip(switches, levels, strict=True) if level == "1"]
-        sessions[levels] = programs.make(off)
-        programs.check(sessions[levels], off)
-        for _ in range(sampling.LEAST_WARM_UP):
-            programs.infer(sessions[levels])
-    gc.collect()
-    gc.disable()
-    core_time = sampling.CoreTime(arguments.threads)
-    times: list[float] = []
-    shares: list[float] = []
-    start = said = time.perf_counter()
-    timed = {levels: sampling.timed_on_host(functools.partial(programs.infer, session)) for levels, session in sessions.items()}
-    for levels in design:
-        if arguments.threads > 1:
-            rest()
-        timed[levels]()
-        best, share = 0.0, -1.0
-        for _ in range(ATTEMPTS):
-            core_time.begin()
-            took = timed[levels]()
-            had = core_time.share(took)
-            if had > share:
-                best, share = took, had
-            if share >= sampling.COUNTS:
-                break
-        times.append(best)
-        shares.append(share)
-        now = time.perf_counter()
-        if now - start >= arguments.seconds:
-            break
-        if now - said >= 1.0:
-            said = now
-            sampling.progress(int(now - start), int(arguments.seconds), f"{len(times)} inferences")
-    counted = [share >= sampling.COUNTS for share in shares]
-    # As everywhere: a run in which few count is kept as it is, and says so.
-    noisy = 2 * sum(counted) < len(counted)
-    typical = f"the typical one for {100 * statistics.median(shares):.0f} %"
-    disturbed = f"{len(counted) - sum(counted)} of {len(counted)} inferences had their cores for less than {100 * sampling.COUNTS:g} % of their time"
-    notes = [f"outputs of {len(wanted)} combinations differ by {programs.difference:.2g} of the largest element at most"]
-    if not noisy and not all(counted):
-        notes.append(f"{disturbed} and are left out")
-    return {
-        "inferences_us": times,
-        "noisy": f"{disturbed} ({typical}): other programs ran on them" if noisy else "",
-        "disturbed": [] if noisy else [run for run, count in enumerate(counted) if not count],
-        "largest_difference": programs.difference,
-        "notes": notes,
-    }
+
+    def make(off: Sequence[str]) -> Callable[[], Any]:
+        switches = [switch for switch in SWITCHES if switch.name in off]
+        session = programs.make(switches)
+        programs.check(session, switches)
+        return functools.partial(programs.infer, session)
+
+    return switching.time_design(arguments, make, MOST_PROGRAMS, "sessions", programs.outputs)
 
 
 def main() -> None:
@@ -305,8 +225,7 @@ def main() -> None:
         raise SystemExit(f"infimum: error: {arguments.model}: no such file")
     sampling.pin(arguments.cores, arguments.threads)
     answer = time_runs(arguments) if arguments.design else find_switches(arguments)
-    head = {"schema": SCHEMA, "framework": "onnxruntime", "framework_version": onnxruntime.__version__}
-    arguments.output.write_text(json.dumps({**head, **answer}))
+    switching.write(arguments.output, "onnxruntime", onnxruntime.__version__, answer)
 
 
 if __name__ == "__main__":

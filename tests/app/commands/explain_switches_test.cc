@@ -15,8 +15,18 @@ TEST(ExplainSwitches, AnUnknownFrameworkIsUsageAndListsThoseThatThereAre) {
   const ProgramTest program;
   const Ended ended = program.Infimum({"explain", "model.onnx", "--switches", "onnxruntim"});
   EXPECT_EQ(ended.exit_code, 2);
-  EXPECT_THAT(ended.errors, HasSubstr("unknown framework 'onnxruntim', did you mean 'onnxruntime'?; there is: "
-                                      "onnxruntime"));
+  EXPECT_THAT(ended.errors, HasSubstr("unknown framework 'onnxruntim', did you mean 'onnxruntime'?; there are: "
+                                      "onnxruntime, pytorch"));
+}
+
+TEST(ExplainSwitches, OfPyTorchNeedItsModule) {
+  const ProgramTest program;
+  const Ended without = program.Infimum({"explain", ProgramTest::Light("squeezenet"), "--switches", "pytorch"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.errors, HasSubstr("--module"));
+  const Ended alone = program.Infimum({"explain", "model.onnx", "--module", "models.py:squeezenet"});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.errors, HasSubstr("--switches"));
 }
 
 TEST(ExplainSwitches, WhatSaysHowALayerRunsIsUsageBesideThem) {

@@ -25,6 +25,7 @@ struct ExplainOptions {
   std::string framework = "onnxruntime";  // whose run the store is asked for
   bool heuristic = false;                 // level 1 by the libraries' own choices, whatever runs there are
   std::string switches;                   // a framework, whose own switches are switched (switches.h); empty: none
+  std::string module;                     // of PyTorch, as in FrameworkOptions
   std::chrono::seconds budget{60};        // of timed inferences
   std::uint64_t seed = 1;                 // of the design
 };

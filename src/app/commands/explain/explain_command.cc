@@ -5,6 +5,7 @@
 #include "src/app/commands/explain/explain.h"
 #include "src/app/commands/explain/switches.h"
 #include "src/app/options.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::cli {
 namespace {
@@ -22,6 +23,8 @@ struct ExplainCommandOptions {
 };
 
 Result<int> RunExplain(const ExplainCommandOptions& options) {
+  if ((options.explain.switches == framework::kPyTorch) != !options.explain.module.empty())
+    return UsageError("--switches pytorch goes with --module, and with nothing else does that");
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   Talk talk = options.talk.Make();
   ExplainOptions explain = options.explain;
@@ -73,7 +76,8 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
       "Every step of both levels is compared with a reference, the outputs with ONNX Runtime's.\n"
       "--switches onnxruntime: of the framework itself instead, what each of its own switches wins (graph "
       "optimizations, the\n"
-      "NCHWc layout, pre-packing, memory arena): level 0 is on, as by default, level 1 is off.",
+      "NCHWc layout, pre-packing, memory arena): level 0 is on, as by default, level 1 is off. --switches pytorch\n"
+      "--module FILE.py:NAME: freezing, fusion of loops, vector instructions, patterns of torch.compile.",
       "infimum explain resnet50.onnx --run resnet50.run.json");
   AddModel(command, options->model);
   AddDims(command, options->dims);
@@ -93,13 +97,20 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--python", explain.replay.python, "the Python with ONNX Runtime")->type_name("PATH");
   command->add_flag("!--no-regions", explain.replay.regions, "single layers only, no measured regions");
   command->add_option("--keep", options->keep, "keep schedule, tensors and result in this folder")->type_name("DIR");
-  CLI::Option* switches =
-      command->add_option("--switches", explain.switches, "switch this framework's own optimizations: onnxruntime")
-          ->type_name("F")
-          ->check(HasSwitches);
+  CLI::Option* switches = command
+                              ->add_option("--switches", explain.switches,
+                                           "switch this framework's own optimizations: onnxruntime, pytorch")
+                              ->type_name("F")
+                              ->check(HasSwitches);
   for (const char* of_replays :
        {"--contract", "--cache", "--run", "--framework", "--heuristic", "--no-regions", "--keep"})
     switches->excludes(of_replays);
+  command
+      ->add_option(
+          "--module", explain.module,
+          "of PyTorch, what the ONNX file was exported from: models.py:resnet50, PACKAGE.MODULE:NAME or FILE.pt2")
+      ->type_name("M")
+      ->needs(switches);
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   AddTalk(command, options->talk);

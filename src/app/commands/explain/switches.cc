@@ -99,6 +99,7 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
                       std::to_string(options.replay.campaign.threads)};
   for (const auto& [name, extent] : options.replay.dims)
     script.arguments.insert(script.arguments.end(), {"--dim", fmt::format("{}={}", name, extent)});
+  if (!options.module.empty()) script.arguments.insert(script.arguments.end(), {"--module", options.module});
   talk.Say("looking for the switches of " + options.switches + " that change anything for this model");
   INFIMUM_ASSIGN_OR_RETURN(
       FoundSwitches found,
