@@ -56,13 +56,18 @@ Result<TemporaryFolder> TemporaryFolder::Make() {
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
   if (!error) RemoveAbandoned(parent);
   std::string pattern = (parent / (std::string(kLead) + std::string(kRandom))).string();
+  // The janitor first: a process that is killed while it starts one would leave the folder.
+  TemporaryFolder folder("");
+  INFIMUM_RETURN_IF_ERROR(folder.StartJanitor());
   if (error || mkdtemp(pattern.data()) == nullptr) {
     return Error{fmt::format("no temporary folder can be made ({}); set TMPDIR to a folder with space",
                              error ? error.message() : std::strerror(errno))};
   }
-  TemporaryFolder folder(pattern);
+  folder.path_ = pattern;
+  // Less than a pipe takes at once.
+  if (write(folder.life_, pattern.data(), pattern.size()) != static_cast<ssize_t>(pattern.size()))
+    return Error{std::string("no janitor: ") + std::strerror(errno)};
   folder.lock_ = Lock(pattern);
-  INFIMUM_RETURN_IF_ERROR(folder.StartJanitor());
   return folder;
 }
 
@@ -72,13 +77,18 @@ Status TemporaryFolder::StartJanitor() {
   janitor_ = fork();
   if (janitor_ == 0) {
     BecomeSideProcess("infimum-janitor", {life[0]});
-    char nothing = 0;
-    while (read(life[0], &nothing, 1) < 0 && errno == EINTR) {
+    // Its name, then nothing until the end of who writes it.
+    std::string path;
+    std::array<char, 4096> part{};
+    for (ssize_t got = 1; got != 0;) {
+      got = read(life[0], part.data(), part.size());
+      if (got > 0) path.append(part.data(), static_cast<std::size_t>(got));
+      if (got < 0 && errno != EINTR) break;
     }
     // What still writes into it is being ended.
     std::error_code error;
-    for (int i = 0; i < 40 && std::filesystem::exists(path_, error); ++i) {
-      std::filesystem::remove_all(path_, error);
+    for (int i = 0; i < 40 && !path.empty() && std::filesystem::exists(path, error); ++i) {
+      std::filesystem::remove_all(path, error);
       if (error) usleep(100'000);
     }
     _exit(0);

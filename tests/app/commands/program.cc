@@ -16,6 +16,8 @@
 
 namespace infimum::testing {
 
+bool IsNoisyReplay(const Ended& ended) { return ended.output.find("R (demonstrated)    noisy") != std::string::npos; }
+
 bool LacksFramework(const Ended& ended) {
   const auto lacks = [&ended](const char* module) { return ended.errors.find(module) != std::string::npos; };
   // The scripts ask for numpy first.

@@ -20,6 +20,8 @@ struct Ended {
 
 // Whether a program failed for want of ONNX Runtime, which is a failure of the test itself where CI promises one.
 bool LacksFramework(const Ended& ended);
+// Whether a replay ran beside so much else that its R stands in no bound.
+bool IsNoisyReplay(const Ended& ended);
 
 // What happens to a program that runs.
 struct Disturbance {

@@ -56,7 +56,8 @@ TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
   bound.insert(bound.end(), GetParam().dims.begin(), GetParam().dims.end());
   const nlohmann::json json = program.Json(bound);
   ASSERT_TRUE(json.is_object());
-  ASSERT_TRUE(json.at("demonstrated_us").is_number());
+  ASSERT_EQ(json.at("demonstrated_us").is_number(), !IsNoisyReplay(ended));
+  if (IsNoisyReplay(ended)) return;
   EXPECT_GT(json.at("demonstrated_us").get<double>(), 0);
   // The numbers are the machine's affair.
   const auto& error = json.at("composition_error");
@@ -93,7 +94,7 @@ TEST(Replay, UnderAContractOfLessPrecisionItIsVerifiedToo) {
   const auto demonstrated = [&](const std::string& contract) {
     return program.Json({"bound", model, "--contract", contract, "--format", "json"}).at("demonstrated_us");
   };
-  EXPECT_TRUE(demonstrated("bf16").is_number());
+  EXPECT_EQ(demonstrated("bf16").is_number(), !IsNoisyReplay(ended));
   EXPECT_TRUE(demonstrated("strict-f32").is_null()) << "bf16 meets no contract of more precision";
 }
 

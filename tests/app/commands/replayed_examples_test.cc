@@ -228,7 +228,7 @@ TEST_F(PretendedGpuReplay, AModelRunsAsOneGraphAndStandsInItsBound) {
   EXPECT_LT(ErrorIn(program_), 1e-5);
   EXPECT_THAT(ended.output, ::testing::Not(HasSubstr("NOT VERIFIED")));
   const std::string bound = program_.Infimum({"bound", model_, "--device", "Pretended GPU"}).output;
-  EXPECT_THAT(bound, HasSubstr("demonstrated"));
+  EXPECT_EQ(bound.find("demonstrated") != std::string::npos, !IsNoisyReplay(ended));
   // Which would have run on this machine's processor.
   EXPECT_THAT(bound, ::testing::Not(HasSubstr("onnxruntime")));
   const Ended measured = program_.Infimum({"measure", model_, "--backend", "cuda-rehearsal"});
