@@ -40,6 +40,7 @@ import numpy
 import onnx
 import onnxruntime
 import sampling
+import switching
 from onnx import TensorProto, helper, numpy_helper
 
 SEED = 1
@@ -369,9 +370,9 @@ def pairs(inferences: list[Callable[[], Any]], threads: int, seconds: float) -> 
         took = [0.0, 0.0]
         for which in (0, 1) if index % 2 == 0 else (1, 0):
             if threads > 1:
-                explain_onnxruntime.rest()
+                switching.rest()
             inferences[which]()
-            for _ in range(explain_onnxruntime.ATTEMPTS):
+            for _ in range(switching.ATTEMPTS):
                 core_time.begin()
                 sample = sampling.timed_on_host(inferences[which])()
                 share = core_time.share(sample)
