@@ -119,8 +119,9 @@ class Search {
 
   // Whether its result has an element for each of `before`'s.
   bool IsElementwise(std::size_t layer, std::size_t before) const {
-    if (ConfigOf<PointwiseConfig>(graph_.layers[layer]) == nullptr) return false;
-    const std::optional<Shape>& result = graph_.value(*graph_.layers[layer].outputs[0]).shape;
+    const Layer& of = graph_.layers[layer];
+    if (ConfigOf<PointwiseConfig>(of) == nullptr || of.outputs.empty() || !of.outputs[0]) return false;
+    const std::optional<Shape>& result = graph_.value(*of.outputs[0]).shape;
     const std::optional<Shape>& value = graph_.value(*graph_.layers[before].outputs[0]).shape;
     return result && value && ElementCount(*result) == ElementCount(*value);
   }

@@ -34,15 +34,17 @@ int OnnxType(DataType type) {
   }
 }
 
-// The nearest value of the type, as its bits; of |value| from 2^-14 to 65504.
+// The nearest value of the type, as its bits; of |value| up to 65504.
 std::uint16_t HalfBits(DataType type, float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if (type == DataType::kBF16) return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
-  if (value == 0) return 0;
+  const std::uint32_t sign = (bits >> 16) & 0x8000U;
+  // Below the smallest normal number steps are of 2^-24.
+  if (std::abs(value) < 0x1p-14F)
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::lrint(std::abs(value) * 0x1p24F)));
   // The exponent from a bias of 127 to one of 15; 13 bits fewer.
-  const std::uint32_t rounded = bits + 0xfffU + ((bits >> 13) & 1U);
-  return static_cast<std::uint16_t>(((rounded >> 16) & 0x8000U) |
-                                    ((((rounded & 0x7fffffffU) >> 13) - (112U << 10)) & 0x7fffU));
+  const std::uint32_t rounded = (bits & 0x7fffffffU) + 0xfffU + ((bits >> 13) & 1U);
+  return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112U << 10)));
 }
 
 // SplitMix64 (Steele, Lea and Flood 2014): each element by its place alone.
@@ -231,7 +233,8 @@ std::int64_t StoredBytes(const Net& net, const WeightOptions& options) {
   if (!options.seed) return 0;
   std::int64_t bytes = 0;
   for (const NetTensor& tensor : net.tensors())
-    if (tensor.role == NetTensor::Role::kWeight) bytes += SizeOf(tensor.type, ElementCount(tensor.shape)).value;
+    if (tensor.role == NetTensor::Role::kWeight)
+      bytes += SizeOf(tensor.type, ElementCount(tensor.shape)).value * tensor.copies;
   return bytes;
 }
 
@@ -248,28 +251,36 @@ Status WriteOnnx(const Net& net, const WeightOptions& options, const std::filesy
   const bool is_large = StoredBytes(net, options) > kMostInside;
   std::filesystem::path data_path = path;
   data_path += ".data";
-  std::ofstream data;
-  if (is_large) {
-    data.open(Unfinished(data_path), std::ios::binary | std::ios::trunc);
-    if (!data) return CannotWrite(data_path);
-  }
-  Writer writer(net, options);
-  INFIMUM_RETURN_IF_ERROR(writer.Write(data, is_large ? data_path.filename().string() : ""));
-  std::ofstream file(Unfinished(path), std::ios::binary | std::ios::trunc);
-  file << writer.Text() << std::flush;
-  if (!file) return CannotWrite(path);
-  file.close();
-  data.close();
+  const auto write = [&]() -> Status {
+    std::ofstream data;
+    if (is_large) {
+      data.open(Unfinished(data_path), std::ios::binary | std::ios::trunc);
+      if (!data) return CannotWrite(data_path);
+    }
+    Writer writer(net, options);
+    INFIMUM_RETURN_IF_ERROR(writer.Write(data, is_large ? data_path.filename().string() : ""));
+    if (is_large && !data.flush()) return CannotWrite(data_path);
+    std::ofstream file(Unfinished(path), std::ios::binary | std::ios::trunc);
+    file << writer.Text() << std::flush;
+    return file ? Status() : Status(CannotWrite(path));
+  };
+  Status written = write();
   std::error_code failed;
-  if (is_large) std::filesystem::rename(Unfinished(data_path), data_path, failed);
-  if (!failed) std::filesystem::rename(Unfinished(path), path, failed);
-  if (failed) return Error{path.string() + ": cannot be written: " + failed.message()};
-  return {};
+  if (written.ok() && is_large) std::filesystem::rename(Unfinished(data_path), data_path, failed);
+  if (written.ok() && !failed) std::filesystem::rename(Unfinished(path), path, failed);
+  if (failed) written = Error{path.string() + ": cannot be written: " + failed.message()};
+  if (written.ok()) return {};
+  std::filesystem::remove(Unfinished(path), failed);
+  if (is_large) std::filesystem::remove(Unfinished(data_path), failed);
+  return written;
 }
 
 std::int64_t BytesOnDisk(const Net& net, const WeightOptions& options) {
   constexpr std::int64_t kOfNode = 512;
-  return StoredBytes(net, options) + static_cast<std::int64_t>(net.nodes().size() + net.tensors().size()) * kOfNode;
+  std::int64_t entries = 0;
+  for (const NetNode& node : net.nodes()) entries += node.copies;
+  for (const NetTensor& tensor : net.tensors()) entries += tensor.copies;
+  return StoredBytes(net, options) + entries * kOfNode;
 }
 
 }  // namespace infimum::synth

@@ -22,7 +22,7 @@ struct WeightOptions {
 // Blocks must be unrolled. A file that is there is overwritten, in one step: nobody sees half of one.
 Status WriteOnnx(const Net& net, const WeightOptions& options, const std::filesystem::path& path);
 
-// What it writes, and beside it.
+// At most what it writes, and beside it; of a net with counted blocks too. Its totals fit 64 bits.
 std::int64_t BytesOnDisk(const Net& net, const WeightOptions& options);
 
 }  // namespace infimum::synth

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "infimum/graph/run_profile.h"
 #include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
 
@@ -296,6 +297,28 @@ TEST(Bracket, TheContractIsThatOfMostWork) {
   Selection selection = testing::TestSelection(1);
   selection.contract = NumericContract::kBf16;
   EXPECT_EQ(BracketOf(graph, source, selection).contract, NumericContract::kBf16);
+}
+
+// Parts of 12, 6 and 2 us of a program that took 30: each half as long again.
+TEST(ShownLoss, PartsAddUpToRHoweverTheyWereTimed) {
+  const ModelGraph graph = SmallModel();
+  KnownRows source;
+  source.Add(graph.layers[0], "gemm", {10, 10});
+  source.Add(graph.layers[2], "relu", {2, 2});
+  const Bracket bracket = BracketOf(graph, source);
+  const auto part = [](std::vector<std::string> nodes, double us) {
+    ProfiledLayer layer;
+    layer.nodes = std::move(nodes);
+    layer.samples = {Latency(us)};
+    return layer;
+  };
+  RunProfile replay;
+  replay.layers = {part({"fc"}, 12), part({"relu"}, 6), part({}, 2)};
+  const ShownLoss loss = FindShownLoss(graph, bracket, replay, Latency(30));
+  EXPECT_NEAR(loss.weights.count(), 18 - 10, 1e-9);
+  EXPECT_NEAR(loss.others.count(), 9 - 2, 1e-9);
+  EXPECT_NEAR(loss.reorders.count(), 3, 1e-9);
+  EXPECT_NEAR((loss.weights + loss.others + loss.reorders).count(), 30 - bracket.BestKnown()->latency.count(), 1e-9);
 }
 
 }  // namespace

@@ -56,6 +56,14 @@ TEST(Synth, MistakesAreSaidBeforeAnythingIsWritten) {
   EXPECT_EQ(std::distance(fs::directory_iterator(program.folder() / "m"), fs::directory_iterator()), 2);
 }
 
+TEST(Synth, OnAFullDiskItFailsAndLeavesNoPartOfAFile) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum({"synth", "fc", "--seed", "1", "-o", "m"}, {.largest_file = 1 << 20});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("cannot be written"));
+  EXPECT_TRUE(fs::is_empty(program.folder() / "m"));
+}
+
 TEST(Synth, OnnxRuntimeRunsEachFamilyWithMadeAndStoredWeights) {
   const ProgramTest program;
   program.Run({"synth", "fc", "--layers", "2", "--nodes", "32", "-o", "m"});

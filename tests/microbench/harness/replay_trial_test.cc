@@ -334,6 +334,14 @@ TEST_F(DesignedReplay, TimesWholeInferencesEachAtItsOwnLevels) {
   EXPECT_EQ(result->outputs.size(), 2U);
 }
 
+TEST_F(DesignedReplay, BesideOtherWorkItSaysThatItIsNoisy) {
+  EXPECT_EQ(Run()->noisy, "");
+  BusyNeighbour all(backend_.fake_clock, true);
+  const Result<ReplayResult> result = Run(all);
+  ASSERT_TRUE(result.ok());
+  EXPECT_THAT(result->noisy, HasSubstr("4 of 4 inferences"));
+}
+
 TEST_F(DesignedReplay, WhereWeightsStayNearEachInferenceIsTimedBehindAnotherOfItsLevels) {
   const auto taken = [&] {
     const Clock::Duration before = backend_.fake_clock.Now();

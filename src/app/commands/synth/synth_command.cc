@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -144,22 +145,24 @@ Result<int> ListPoints(const SynthOptions& options, const std::vector<Point>& po
 
 // Everything that keeps one of the files from being written, before the first is.
 Status CheckPoints(const SynthOptions& options, const std::vector<Point>& points, const fs::path& folder) {
-  std::int64_t needed = 0;
+  std::error_code failed;
+  const fs::space_info space = fs::space(folder, failed);
+  std::int64_t left = failed ? std::numeric_limits<std::int64_t>::max() : static_cast<std::int64_t>(space.available);
   for (const Point& point : points) {
     const std::string name = NameOf(*options.family, point);
     const Listed listed = List(*options.family, point, false);
     if (!listed.totals || (!listed.refusal.empty() && !options.force))
       return Error{
           fmt::format("{}: {}{}", name, listed.refusal, listed.totals ? "; --force writes it nevertheless" : "")};
-    needed += (options.seed ? listed.totals->weights.value : 0) + (1 << 20);
+    INFIMUM_ASSIGN_OR_RETURN(const synth::Net net, MakeNet(*options.family, point, synth::Blocks::kCounted));
+    const std::int64_t needed = BytesOnDisk(net, {options.seed});
+    if (needed > left)
+      return Error{fmt::format("{}: {} needs {} on this disk, and {} are left for it", folder.string(), name,
+                               BytesText(Bytes{needed}), BytesText(Bytes{left}))};
+    left -= needed;
     if (!options.force && fs::exists(folder / (name + ".onnx")))
       return Error{(folder / (name + ".onnx")).string() + " is there already; --force overwrites it"};
   }
-  std::error_code failed;
-  const fs::space_info space = fs::space(folder, failed);
-  if (!failed && needed > static_cast<std::int64_t>(space.available))
-    return Error{fmt::format("{}: {} are needed and {} are free", folder.string(), BytesText(Bytes{needed}),
-                             BytesText(Bytes{static_cast<std::int64_t>(space.available)}))};
   return {};
 }
 
