@@ -78,14 +78,7 @@ SWITCHES = [
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
-    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="binds a symbolic dimension")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: quiet ones)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of inferences")
-    parser.add_argument("--switch", action="append", default=[], choices=[switch.name for switch in SWITCHES], metavar="NAME")
-    parser.add_argument("--design", type=Path, help="the runs; without it the switches that change anything are found")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, required=True)
+    switching.add_arguments(parser, [switch.name for switch in SWITCHES])
     return parser.parse_args()
 
 

@@ -17,7 +17,6 @@ import dataclasses
 import functools
 import statistics
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import measure_pytorch
@@ -50,14 +49,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", help="the ONNX file")
     parser.add_argument("--module", required=True, help="FILE.pt2, FILE.py:NAME or PACKAGE.MODULE:NAME")
-    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="binds a symbolic dimension")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: quiet ones)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="of inferences")
-    parser.add_argument("--switch", action="append", default=[], choices=[switch.name for switch in SWITCHES], metavar="NAME")
-    parser.add_argument("--design", type=Path, help="the runs; without it the switches that change anything are found")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, required=True)
+    switching.add_arguments(parser, [switch.name for switch in SWITCHES])
     # What measure_pytorch.prepare asks for.
     parser.set_defaults(mode="eager", device="cpu", contract="strict-f32", child=None)
     return parser.parse_args()

@@ -52,6 +52,18 @@ class Outputs:
                 )
 
 
+def add_arguments(parser: argparse.ArgumentParser, switches: Sequence[str]) -> None:
+    """What infimum gives to each of these scripts, beside the model."""
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="binds a symbolic dimension")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: quiet ones)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of inferences")
+    parser.add_argument("--switch", action="append", default=[], choices=switches, metavar="NAME")
+    parser.add_argument("--design", type=Path, help="the runs; without it the switches that change anything are found")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, required=True)
+
+
 def rest() -> None:
     """Until the threads of the session before no longer spin for work: they do so for some 25 ms, on the same cores."""
     end = time.perf_counter() + MOST_REST_SECONDS

@@ -16,8 +16,6 @@ namespace {
 
 // The first with bf16 in all operators that families use.
 constexpr std::int64_t kOpset = 22, kIrVersion = 10;
-// protobuf reads no message of 2 GiB.
-constexpr std::int64_t kMostInside = std::int64_t{3} << 29;
 constexpr std::int64_t kSmallest = 1024;  // bytes of a weight that goes beside the model
 constexpr std::int64_t kAlignment = 4096;
 
@@ -248,7 +246,7 @@ std::filesystem::path Unfinished(std::filesystem::path path) { return path += ".
 }  // namespace
 
 Status WriteOnnx(const Net& net, const WeightOptions& options, const std::filesystem::path& path) {
-  const bool is_large = StoredBytes(net, options) > kMostInside;
+  const bool is_large = StoredBytes(net, options) > options.most_inside;
   std::filesystem::path data_path = path;
   data_path += ".data";
   const auto write = [&]() -> Status {

@@ -16,7 +16,9 @@
 namespace infimum::synth {
 
 struct WeightOptions {
-  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> seed = std::nullopt;
+  // protobuf reads no message of 2 GiB: of more bytes than this weights are stored beside the model.
+  std::int64_t most_inside = std::int64_t{3} << 29;
 };
 
 // Blocks must be unrolled. A file that is there is overwritten, in one step: nobody sees half of one.

@@ -11,6 +11,12 @@
 namespace infimum::synth::families_data_test {
 namespace {
 
+std::filesystem::path Published() { return SharedData("traces/paradnn/tpu_fc.json"); }
+nlohmann::json ReadPublished() {
+  std::ifstream stream(Published());
+  return nlohmann::json::parse(stream);
+}
+
 // "layer_32-node_512-input_8000-output_200-bs_1024"
 Point PointOf(const Family& family, const std::string& label) {
   const std::map<std::string_view, std::string_view> ours{
@@ -26,10 +32,8 @@ Point PointOf(const Family& family, const std::string& label) {
 constexpr int kCores = 8;
 
 TEST(ParaDnn, WhatDidNotFitIntoMemoryIsToldFromWhatDid) {
-  const std::filesystem::path file = SharedData("traces/paradnn/tpu_fc.json");
-  INFIMUM_NEEDS_DATA(file);
-  std::ifstream stream(file);
-  const nlohmann::json data = nlohmann::json::parse(stream);
+  INFIMUM_NEEDS_DATA(Published());
+  const nlohmann::json data = ReadPublished();
   const Family& family = *FindFamily("fc");
   std::size_t count = 0, right = 0;
   const auto hold = [&](const nlohmann::json& labels, bool fits) {
@@ -51,10 +55,8 @@ TEST(ParaDnn, WhatDidNotFitIntoMemoryIsToldFromWhatDid) {
 }
 
 TEST(ParaDnn, AllPublishedModelsHaveAsManyParametersAndFlops) {
-  const std::filesystem::path file = SharedData("traces/paradnn/tpu_fc.json");
-  INFIMUM_NEEDS_DATA(file);
-  std::ifstream stream(file);
-  const nlohmann::json data = nlohmann::json::parse(stream);
+  INFIMUM_NEEDS_DATA(Published());
+  const nlohmann::json data = ReadPublished();
   const Family& family = *FindFamily("fc");
   ASSERT_EQ(data["labels"].size(), 1724U);
   std::vector<double> ratios;

@@ -137,7 +137,23 @@ TEST_F(OnnxFile, WithoutASeedItIsSmallHoweverLargeTheModelIs) {
   EXPECT_LT(fs::file_size(Write(net, {})), 300'000U);
 }
 
-TEST_F(OnnxFile, NothingIsLeftWhereItCannotBeWritten) {
+TEST_F(OnnxFile, ManyWeightsLieBesideItAndAreTheSame) {
+  const Net net = *MakeNet(*FindFamily("fc"), DefaultsOf(*FindFamily("fc")), Blocks::kUnrolled);
+  const std::string inside = Largest(Load(Write(net, {.seed = 1}))).raw_data();
+  const fs::path path = Write(net, {.seed = 1, .most_inside = 1 << 20});
+  EXPECT_NO_THROW(onnx::checker::check_model(path.string(), true));
+  EXPECT_LT(fs::file_size(path), 20'000U);
+  const Result<ModelGraph> graph = ReadModel(path, {});
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(infimum::TotalsOf(*graph).parameters, TotalsOf(net)->parameters);
+  // The first weight is the largest.
+  std::ifstream data(path.string() + ".data", std::ios::binary);
+  std::string beside(inside.size(), '\0');
+  ASSERT_TRUE(data.read(beside.data(), static_cast<std::streamsize>(beside.size())));
+  EXPECT_EQ(beside, inside);
+}
+
+TEST_F(OnnxFile, AFolderThatIsNotThereIsSaid) {
   const Net net = *MakeNet(*FindFamily("fc"), DefaultsOf(*FindFamily("fc")), Blocks::kUnrolled);
   const Status written = WriteOnnx(net, {}, folder_.path() / "absent" / "fc.onnx");
   ASSERT_FALSE(written.ok());
