@@ -117,6 +117,8 @@ DELETE FROM runs WHERE device_key IN (SELECT key FROM joined_devices) AND EXISTS
   SELECT 1 FROM runs o WHERE o.id < runs.id AND o.model_sha256 = runs.model_sha256 AND o.device_key = runs.device_key
     AND o.threads = runs.threads AND o.framework = runs.framework AND o.framework_version = runs.framework_version
     AND o.dims = runs.dims AND o.contract = runs.contract AND o.details = runs.details);
+UPDATE cell_attempts SET device_key = (SELECT j.key FROM joined_devices j WHERE j.old_key = cell_attempts.device_key)
+  WHERE device_key IN (SELECT old_key FROM joined_devices WHERE old_key <> key);
 DELETE FROM devices WHERE id IN (SELECT id FROM joined_devices WHERE id <> kept);
 UPDATE devices SET key = 'joining ' || id WHERE id IN (SELECT kept FROM joined_devices)
 )";

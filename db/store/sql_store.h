@@ -32,6 +32,12 @@ class SqlStore : public Store {
   Status VisitRows(const RowSelection& selection, const std::function<Status(const RowBatch&)>& take) override;
   Status VisitRuns(const std::function<Status(const RunProfile&)>& take) override;
   Status VisitModels(const std::function<Status(const StoredModel&)>& take) override;
+  Status SaveEvaluation(const StoredEvaluation& evaluation) override;
+  Status VisitEvaluations(const std::function<Status(const StoredEvaluation&)>& take) override;
+  Result<std::vector<CellAttempt>> Attempts(const std::string& evaluation) override;
+  Result<std::optional<std::int64_t>> BeginCell(
+      const CellAttempt& attempt, const std::function<bool(std::span<const CellAttempt>)>& may_begin) override;
+  Status EndCell(std::int64_t attempt, const CellResult& result) override;
   Result<std::string> MergeDevices(const DeviceKey& from, const DeviceKey& into) override;
   Result<StoreFacts> Facts() override;
   Status Check(const std::function<void(const std::string& problem)>& report) override;

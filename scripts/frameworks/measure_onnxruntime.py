@@ -49,6 +49,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--optimization", choices=["all", "extended", "basic", "disabled"], default="all")
     parser.add_argument("--metronome", default="", help="infimum's runner, whose fixed loops tell how fast the machine is meanwhile")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--memory-limit", type=int, help="bytes that its processes may take, each")
     parser.add_argument("--keep-profile", type=Path, help="where ONNX Runtime's own profile is kept, too")
     parser.add_argument("--work-directory", type=Path, help="for the profile (default: beside the output)")
     parser.add_argument("--output", type=Path, required=True)
@@ -132,7 +133,9 @@ def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, 
     if not profiles:
         sampling.warm_up(timed, arguments.seconds)
         metronome = sampling.Metronome(arguments.metronome if arguments.device == "cpu" else "", arguments.threads)
-        return sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable, metronome=metronome).answer()
+        samples = sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable, metronome=metronome)
+        names = [output.name for output in session.get_outputs()]
+        return {**samples.answer(), "outputs": model_values.describe_outputs(names, session.run(names, feeds))}
     nodes = model_values.describe_nodes(optimized)
     optimized.unlink(missing_ok=True)
     most = arguments.profiled_inferences or MOST_PROFILED_INFERENCES
@@ -176,10 +179,15 @@ def main() -> None:
 
     stages = arguments.repetitions + (arguments.device == "cpu" and not arguments.no_layers)
 
+    outputs: list[str] = []
+
     def call(repetition: int, patience: float) -> dict[str, Any]:
         sampling.progress(repetition, stages, f"process {repetition + 1} of {arguments.repetitions}, no profiler")
-        return sampling.call_child("ONNX Runtime", "sample", work_directory, 1, "--patience", str(patience))
+        answer = sampling.call_child("ONNX Runtime", "sample", work_directory, 1, "--patience", str(patience))
+        outputs.append(answer.pop("outputs"))
+        return answer
 
+    sampling.limit_memory(arguments.memory_limit)
     end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
     profiled: dict[str, Any] = {}
     warnings: list[str] = []
@@ -207,6 +215,7 @@ def main() -> None:
             "provider": PROVIDERS[arguments.device],
             "seed": str(arguments.seed),
             "warm_up": sampling.describe_warm_up(arguments.seconds),
+            "outputs": outputs[0],
         },
         "end_to_end": end_to_end,
         "noisy": noisy,

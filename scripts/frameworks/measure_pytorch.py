@@ -56,7 +56,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--one-process", action="store_true", help="all repetitions in one process, and none with the profiler")
     parser.add_argument("--seconds", type=float, default=4.0, help="sampling time of each process")
     parser.add_argument("--metronome", default="", help="infimum's runner, whose fixed loops tell how fast the machine is meanwhile")
+    parser.add_argument("--no-layers", action="store_true", help="no process under the profiler")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--memory-limit", type=int, help="bytes that its processes may take, each")
     parser.add_argument("--device-key", default="", help="what infimum calls the device (infimum devices)")
     parser.add_argument("--keep-profile", type=Path, help="where the trace is kept, too")
     parser.add_argument("--work-directory", type=Path, help="for the trace (default: beside the output)")
@@ -356,7 +358,7 @@ def main() -> None:
         sha = hashlib.sha256(Path(arguments.model).read_bytes()).hexdigest()
 
     processes = 1 if arguments.one_process else arguments.repetitions
-    profiles = arguments.mode != "cuda-graph" and not arguments.one_process
+    profiles = arguments.mode != "cuda-graph" and not arguments.one_process and not arguments.no_layers
     answer: dict[str, Any] = {}
 
     def call(repetition: int, patience: float) -> dict[str, Any]:
@@ -367,6 +369,7 @@ def main() -> None:
         samples: dict[str, Any] = answer["samples"][repetition if arguments.one_process else 0]
         return samples
 
+    sampling.limit_memory(arguments.memory_limit)
     end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
     settings = {
         "device": arguments.device,

@@ -7,6 +7,7 @@ finite, because infinities and denormals run slower.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -138,6 +139,22 @@ def _index_limits(path: Path) -> dict[str, int]:
             source = aliases.get(node.input[1], node.input[1])
             limits[source] = min(limits.get(source, rows[node.input[0]]), rows[node.input[0]])
     return limits
+
+
+# Of each output so many elements are kept.
+_KEPT_OF_OUTPUTS = 16
+
+
+def describe_outputs(names: Sequence[str], values: Sequence[Any]) -> str:
+    """A few elements of each output, evenly spaced, and its norm: whether two runs computed the same, without keeping all."""
+    described = []
+    for name, value in zip(names, values, strict=True):
+        array = numpy.asarray(value)
+        flat = array.reshape(-1).astype(numpy.float64)
+        places = numpy.linspace(0, len(flat) - 1, min(_KEPT_OF_OUTPUTS, len(flat))).astype(int)
+        norm = float(numpy.sqrt(numpy.sum(flat * flat)))
+        described.append({"name": name, "dims": list(array.shape), "type": str(array.dtype), "norm": norm, "values": flat[places].tolist()})
+    return json.dumps(described)
 
 
 _TYPES: dict[str, Any] = {

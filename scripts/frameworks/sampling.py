@@ -18,6 +18,7 @@ import dataclasses
 import json
 import os
 import resource
+import resource
 import shutil
 import signal
 import statistics
@@ -327,6 +328,12 @@ def keep(profile: Path, target: Path | None) -> None:
         shutil.copyfile(profile, target)
     except OSError as error:
         raise SystemExit(f"infimum: error: {target}: cannot be written: {error.strerror}") from error
+
+
+def limit_memory(most: int | None) -> None:
+    """Of this process and those that it starts, each: what it allocates beyond that fails."""
+    if most:
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def _die_with(parent: int) -> None:

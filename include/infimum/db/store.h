@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/campaign_origin.h"
 #include "infimum/measurement/measurement_source.h"
+#include "infimum/results/evaluation_cell.h"
 
 namespace infimum {
 
@@ -109,6 +111,29 @@ struct StoreFacts {
   std::vector<std::pair<std::string, std::int64_t>> tables;  // and their rows, by name
 };
 
+// An evaluation, and its cells in their order.
+struct StoredCell {
+  std::string hash;
+  std::string name;  // of its model
+  std::string text;  // canonical
+};
+struct StoredEvaluation {
+  std::string hash;
+  std::string name;
+  std::string text;  // the file
+  std::vector<StoredCell> cells;
+};
+
+// An attempt at a cell: under way until it has a result, or until its worker is gone.
+struct CellAttempt {
+  std::int64_t id = 0;
+  std::string cell;  // its hash
+  std::string device;
+  std::string worker;
+  std::string begun_at, until;  // UTC
+  std::optional<CellResult> result = {};
+};
+
 // One file on its way into the store: gathered first, then saved in one transaction. Destroyed before Commit(), it
 // leaves nothing behind. Memory does not grow with the number of rows.
 class StoreImport {
@@ -154,6 +179,18 @@ class Store : public MeasurementSource {
   virtual Status VisitRows(const RowSelection& selection, const std::function<Status(const RowBatch&)>& take) = 0;
   virtual Status VisitRuns(const std::function<Status(const RunProfile&)>& take) = 0;
   virtual Status VisitModels(const std::function<Status(const StoredModel&)>& take) = 0;
+
+  // Adds what of it is not there yet.
+  virtual Status SaveEvaluation(const StoredEvaluation& evaluation) = 0;
+  virtual Status VisitEvaluations(const std::function<Status(const StoredEvaluation&)>& take) = 0;
+  // At the cells of an evaluation (by its hash; empty: at all), in the order of their beginning.
+  virtual Result<std::vector<CellAttempt>> Attempts(const std::string& evaluation) = 0;
+  // Begins one at a cell that is saved, unless `may_begin` objects to those at it on the device so far: of several who
+  // ask at once one is first. nullopt where it objects; else the attempt's id.
+  virtual Result<std::optional<std::int64_t>> BeginCell(
+      const CellAttempt& attempt, const std::function<bool(std::span<const CellAttempt>)>& may_begin) = 0;
+  // Once for each attempt.
+  virtual Status EndCell(std::int64_t attempt, const CellResult& result) = 0;
 
   // Makes `from` a part of `into`: processors that differ in nothing but their number of cores. Where the store as it
   // was is kept; empty where it is nowhere but in memory.

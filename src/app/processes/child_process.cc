@@ -224,6 +224,7 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
   }
   if (!status) status = SIGKILL;
   end.exit_code = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
+  end.out_of_memory = end.exit_code == 128 + SIGKILL && !end.given_up && memory.since().value_or(0) > 0;
   const std::string by_itself = (WIFSIGNALED(*status) ? "was " : "") + DescribeExit(*status, memory);
   end.how = end.given_up ? *end.given_up + " and was ended" : by_itself;
   end.last_errors.assign(last_errors.begin(), last_errors.end());

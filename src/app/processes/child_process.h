@@ -36,6 +36,7 @@ struct ProcessEnd {
   std::string how;                       // "exited with code 3", "was killed by signal 11 (segmentation fault)"
   bool interrupted = false;              // by us, on an interrupt
   std::optional<std::string> given_up;   // by us, and why: "gave no sign of life for 30 s"
+  bool out_of_memory = false;            // killed while the kernel ended a process for lack of memory
   std::vector<std::string> last_errors;  // the last lines of standard error, at most 20
 };
 

@@ -45,6 +45,14 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// Where memory is short it is a program that we started which ends, and not this one.
+void BeFirstWithoutMemory() {
+  const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  static_cast<void>(write(file, "1000", 4) == 4);
+  close(file);
+}
+
 // The process between: entered after a fork, never left but by _exit.
 class Watcher {
  public:
@@ -76,6 +84,7 @@ class Watcher {
     if (program_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       setpgid(0, 0);
+      BeFirstWithoutMemory();
       for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM}) std::signal(signal, SIG_DFL);
       sigset_t none;
       sigemptyset(&none);

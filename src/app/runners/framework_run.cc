@@ -29,6 +29,7 @@ Result<RunProfile> MeasureByTrtexec(const Installation&, const std::filesystem::
 struct Framework {
   std::string_view name;
   std::vector<std::string_view> modes = {};
+  std::vector<std::string_view> options = {};  // that change how it runs
   bool takes_module = false;   // in place of the ONNX file
   bool keeps_16_bits = false;  // of a model in wider types, where it is asked to
   bool keeps_8_bits = false;   // likewise
@@ -38,9 +39,10 @@ struct Framework {
 
 const std::vector<Framework>& Frameworks() {
   static const std::vector<Framework> frameworks = {
-      {.name = framework::kOnnxRuntime},
+      {.name = framework::kOnnxRuntime, .options = {"cores", "optimization", "seed"}},
       {.name = framework::kPyTorch,
        .modes = {"eager", "compiled", "cuda-graph"},
+       .options = {"cores", "seed"},
        .takes_module = true,
        .keeps_16_bits = true},
       {.name = framework::kTensorRt,
@@ -125,6 +127,8 @@ std::vector<std::string> ScriptArguments(const std::filesystem::path& model, con
   add("--mode", options.mode);
   add("--keep-profile", options.profile.string());
   if (!options.layers) arguments.emplace_back("--no-layers");
+  if (options.memory) add("--memory-limit", std::to_string(options.memory->value));
+  for (const auto& [name, value] : options.options) add(("--" + name).c_str(), value);
   for (const auto& [name, extent] : options.dims) add("--dim", fmt::format("{}={}", name, extent));
   return arguments;
 }
@@ -136,7 +140,9 @@ Result<RunProfile> MeasureByScript(const Installation& installation, const std::
                    .python = options.python,
                    .arguments = ScriptArguments(model, options),
                    .budget = options.budget,
-                   .what = "measuring " + options.framework};
+                   .what = "measuring " + options.framework,
+                   .most = options.most,
+                   .failure = options.failure};
   // Without the runner there are no beats.
   if (options.device == DeviceKind::kCpu)
     if (const Result<std::filesystem::path> runner = installation.Runner("onednn"); runner.ok())
@@ -145,6 +151,26 @@ Result<RunProfile> MeasureByScript(const Installation& installation, const std::
   INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunScript(installation, script, folder.path(), talk));
   std::istringstream run(text);
   return ReadRun(run, options.framework + " run");
+}
+
+// By how its process ended, or by the words of frameworks and of Python for it.
+FrameworkFailure FailureOf(const ProcessEnd& end, std::string_view complaint) {
+  struct Words {
+    std::string_view text;
+    FrameworkFailure failure;
+  };
+  constexpr Words kWords[] = {{"bad_alloc", FrameworkFailure::kOutOfMemory},
+                              {"MemoryError", FrameworkFailure::kOutOfMemory},
+                              {"Failed to allocate memory", FrameworkFailure::kOutOfMemory},
+                              {"out of memory", FrameworkFailure::kOutOfMemory},
+                              {"can't allocate memory", FrameworkFailure::kOutOfMemory},
+                              {"NOT_IMPLEMENTED", FrameworkFailure::kUnsupported},
+                              {"Unsupported type", FrameworkFailure::kUnsupported}};
+  if (end.given_up) return FrameworkFailure::kTimeout;
+  if (end.out_of_memory) return FrameworkFailure::kOutOfMemory;
+  const auto* const found =
+      std::ranges::find_if(kWords, [&](const Words& words) { return complaint.find(words.text) != std::string_view::npos; });
+  return found == std::end(kWords) ? FrameworkFailure::kNone : found->failure;
 }
 
 // A run on another GPU than the one that it would be kept under is none.
@@ -183,6 +209,10 @@ Status CheckFramework(const FrameworkOptions& options) {
         "pytorch runs a module, not an ONNX file: --module names the one that the model was exported from, as "
         "FILE.py:FUNCTION, PACKAGE.MODULE:FUNCTION, FILE.pt2 (torch.export) or FILE.pt (torch.jit)"};
   if (!found->takes_module && !options.module.empty()) return Error{"--module applies to pytorch only"};
+  for (const auto& [name, value] : options.options)
+    if (std::ranges::find(found->options, name) == found->options.end())
+      return Error{fmt::format("{} has no option {}{}; there are: {}", options.framework, Quoted(name),
+                               DidYouMean(name, found->options), Listed(found->options))};
   INFIMUM_RETURN_IF_ERROR(CheckMode(*found, options));
   return CheckContract(*found, options);
 }
@@ -197,6 +227,7 @@ Result<std::string> RunScript(const Installation& installation, const ScriptRun&
   request.arguments.insert(request.arguments.end(), script.arguments.begin(), script.arguments.end());
   request.arguments.insert(request.arguments.end(), {"--output", output.string()});
   request.budget = script.budget;
+  request.most = script.most;
   std::string complaint;
   const auto take_error = [&](std::string_view line) {
     if (ShowProgress(line, script.what, talk)) return;
@@ -207,6 +238,7 @@ Result<std::string> RunScript(const Installation& installation, const ScriptRun&
                                                      request, [](std::string_view) { return Status(); }, take_error));
   talk.EndProgress();
   if (end.interrupted) return Error{"interrupted while " + script.what};
+  if (script.failure != nullptr) *script.failure = FailureOf(end, complaint);
   if (end.given_up || end.exit_code > 128) return Error{"its process " + end.how};
   if (end.exit_code != 0) {
     constexpr std::string_view kErrorLead = "infimum: error: ";

@@ -31,6 +31,9 @@ struct InputShape {
 };
 std::vector<InputShape> InputShapesOf(const ModelGraph& graph);
 
+// Why there is no run, where that is known.
+enum class FrameworkFailure { kNone, kTimeout, kOutOfMemory, kUnsupported };
+
 struct FrameworkOptions {
   std::string framework = "onnxruntime";  // or "pytorch", "tensorrt"
   std::string python = {};                // the user's own build; empty: Installation::Python
@@ -43,11 +46,15 @@ struct FrameworkOptions {
   std::chrono::milliseconds sampling{4000};                // of each process
   bool layers = true;                                      // one more process, under its profiler
   std::optional<std::chrono::seconds> budget = {};         // for all of it: what is stuck behind it is ended
+  std::optional<std::chrono::seconds> most = {};           // likewise: whatever is not done then is ended
+  std::optional<Bytes> memory = {};                        // that its process may take
+  std::map<std::string, std::string> options = {};         // of its script: CheckFramework knows which
   NumericContract contract = NumericContract::kStrictF32;  // that the model's own types ask for
   std::optional<NumericContract> converted = {};           // that the framework shall keep instead
   DeviceKind device = DeviceKind::kCpu;
   std::string device_name = {};        // of a GPU: where the framework says another, the run is refused
   std::filesystem::path profile = {};  // where the framework's own profile is kept: a file, of TensorRT a folder
+  FrameworkFailure* failure = nullptr;  // set where there is no run, if it is wished
 
   NumericContract kept_contract() const { return converted.value_or(contract); }
 };
@@ -67,6 +74,8 @@ struct ScriptRun {
   std::vector<std::string> arguments;               // "--output" is added
   std::optional<std::chrono::seconds> budget = {};  // likewise
   std::string what;                                 // "measuring onnxruntime", for its progress
+  std::optional<std::chrono::seconds> most = {};
+  FrameworkFailure* failure = nullptr;
 };
 
 // What it wrote to its --output, which lies in `folder`. The error is what it said last, in one line.

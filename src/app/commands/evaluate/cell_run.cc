@@ -1,0 +1,220 @@
+#include "src/app/commands/evaluate/cell_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "analyzer/bracket/bracket.h"
+#include "analyzer/gap/run_latency.h"
+#include "infimum/base/text.h"
+#include "reports/inspect/inspect_totals.h"
+#include "reports/text/quantity_text.h"
+#include "src/app/commands/analyze/analysis.h"
+#include "src/app/models/model_variant.h"
+#include "src/app/runners/device_choice.h"
+#include "src/synth/onnx_file.h"
+
+namespace infimum {
+namespace {
+
+std::int64_t MemoryOfMachine() { return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+
+CellResult Refused(CellState state, std::string reason, const CellFacts& facts) {
+  return {.state = state, .reason = std::move(reason), .measured_at = UtcNow(), .facts = facts};
+}
+
+CellState StateOf(FrameworkFailure failure) {
+  switch (failure) {
+    case FrameworkFailure::kTimeout:
+      return CellState::kTimeout;
+    case FrameworkFailure::kOutOfMemory:
+      return CellState::kOutOfMemory;
+    case FrameworkFailure::kUnsupported:
+      return CellState::kUnsupported;
+    case FrameworkFailure::kNone:
+      break;
+  }
+  return CellState::kFailed;
+}
+
+// What of a run and of the machine is evidence.
+std::map<std::string, std::string> EvidenceOf(const RunProfile& run, const RunnerDescription& here) {
+  std::map<std::string, std::string> facts = here.environment.evidence;
+  for (const auto& [name, value] : run.settings) facts["run." + name] = value;
+  facts["model"] = run.model_sha256;
+  if (const auto outputs = facts.extract("run.outputs"); !outputs.empty()) facts["outputs"] = outputs.mapped();
+  return facts;
+}
+
+}  // namespace
+
+Result<CellRunner> CellRunner::Make(const CellRunnerOptions& options, const Installation& installation, Store& store,
+                                    Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, options.campaign));
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store.Peaks(here.device.Key()));
+  if (peaks.rates.empty() && options.measures_peaks) {
+    talk.Say("measuring the device's peaks, for the floors");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kWhole, store, talk));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::Make());
+  return CellRunner(options, installation, store, std::move(here), std::move(folder));
+}
+
+// `for_reading`: weights may be made at load, whatever the cell says of them.
+Result<CellRunner::File> CellRunner::FileOf(const PlannedCell& planned, bool for_reading) {
+  if (planned.family == nullptr) return File{planned.file, false};
+  INFIMUM_ASSIGN_OR_RETURN(const synth::Net net, MakeNet(*planned.family, planned.point, synth::Blocks::kUnrolled));
+  // By the hash: names of points are as long as their parameters are many.
+  File file{folder_.path() / fmt::format("{}-{}.onnx", planned.family->name, planned.hash.substr(0, 12)), true};
+  synth::WeightOptions weights;
+  if (!for_reading && planned.cell.model.weights)
+    weights.seed = static_cast<std::uint64_t>(*planned.cell.model.weights);
+  INFIMUM_RETURN_IF_ERROR(WriteOnnx(net, weights, file.path));
+  return file;
+}
+
+Result<const DeviceModel*> CellRunner::ModelOfDevice(const std::string& name, std::int64_t threads,
+                                                     NumericContract contract) {
+  const std::string key = fmt::format("{}/{}/{}", threads, Name(contract), name);
+  auto found = devices_.find(key);
+  if (found == devices_.end()) {
+    Selection selection;
+    selection.device = here_.device.Key();
+    if (!name.empty()) {
+      INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(name, installation_, options_.campaign, store_));
+      selection.device = device.Key();
+    }
+    selection.threads = threads;
+    selection.contract = contract;
+    INFIMUM_ASSIGN_OR_RETURN(DeviceModel model, DeviceModel::Make(store_, selection));
+    found = devices_.emplace(key, std::move(model)).first;
+  }
+  return &found->second;
+}
+
+Status CellRunner::AddFloor(const PlannedCell& planned, CellFacts& facts) {
+  INFIMUM_ASSIGN_OR_RETURN(const File file, FileOf(planned, true));
+  std::optional<NumericContract> contract;
+  if (!planned.cell.contract.empty()) contract = FindContract(planned.cell.contract);
+  Result<ModelUnder> under = ReadModelUnder(file.path, planned.cell.dims, contract);
+  if (file.is_ours) {
+    std::error_code ignored;
+    std::filesystem::remove(file.path, ignored);
+  }
+  if (!under.ok()) return under.error();
+  if (planned.family == nullptr) {
+    const InspectTotals totals = TotalsOf(under->graph);
+    facts.parameters = totals.parameters;
+    facts.flops = totals.conventional_flops;
+    facts.bytes = totals.read + totals.written;
+    facts.weights = totals.parameter_bytes;
+  }
+  const NumericContract kept = under->selected.value_or(MainContract(under->graph));
+  INFIMUM_ASSIGN_OR_RETURN(const DeviceModel* const device,
+                           ModelOfDevice(planned.cell.device, planned.cell.threads, kept));
+  const std::vector<Floor> floors = ComputeFloors(under->graph, *device);
+  const Floor& floor = FloorOf(floors, ProgramClass::kTextbook);
+  facts.floor = floor.latency;
+  facts.decided_by = floor.decided_by;
+  return {};
+}
+
+Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, bool floors) {
+  Prepared prepared;
+  CellFacts& facts = prepared.facts;
+  const auto refuse = [&](CellState state, std::string reason) {
+    prepared.refusal = Refused(state, std::move(reason), facts);
+    return prepared;
+  };
+  if (planned.family != nullptr) {
+    const Result<synth::Net> net = MakeNet(*planned.family, planned.point, synth::Blocks::kCounted);
+    if (!net.ok()) return refuse(CellState::kSkipped, "no such model: " + net.error().message);
+    const Result<synth::NetTotals> totals = TotalsOf(*net);
+    if (!totals.ok()) return refuse(CellState::kSkipped, "no such model: " + totals.error().message);
+    facts.parameters = totals->parameters;
+    facts.flops = totals->flops;
+    facts.bytes = totals->moved;
+    facts.weights = totals->weights;
+    facts.memory = totals->memory;
+  }
+  if (planned.cell.quantity == CellQuantity::kLatency && facts.memory) {
+    const std::int64_t most = planned.cell.method.memory_limit.value_or(Bytes{MemoryOfMachine()}).value;
+    if (facts.memory->value > most)
+      return refuse(CellState::kOutOfMemory, fmt::format("needs {} by estimate, and {} are there",
+                                                         BytesText(*facts.memory), BytesText(Bytes{most})));
+  }
+  if (floors || planned.family == nullptr) {
+    const Status added = AddFloor(planned, facts);
+    if (!added.ok()) return refuse(CellState::kSkipped, added.error().message);
+  }
+  return prepared;
+}
+
+Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& prepared, Talk& talk) {
+  if (prepared.refusal) return *prepared.refusal;
+  const EvaluationCell& cell = planned.cell;
+  FrameworkFailure failure = FrameworkFailure::kNone;
+  FrameworkOptions options;
+  options.framework = cell.framework.name;
+  options.python = options_.python;
+  options.module = cell.framework.module;
+  options.mode = cell.framework.mode;
+  options.options = cell.framework.options;
+  options.options["seed"] = std::to_string(cell.input);
+  if (!cell.cores.empty()) options.options["cores"] = cell.cores;
+  options.dims = cell.dims;
+  options.threads = cell.threads;
+  options.repetitions = cell.method.processes;
+  options.sampling = std::chrono::milliseconds(static_cast<std::int64_t>(cell.method.seconds * 1000));
+  options.layers = false;
+  options.most = std::chrono::seconds(cell.method.time_limit_s);
+  options.memory = cell.method.memory_limit;
+  options.device = here_.device.kind;
+  options.device_name = here_.device.kind == DeviceKind::kGpu ? here_.device.name : "";
+  options.failure = &failure;
+
+  INFIMUM_ASSIGN_OR_RETURN(const File file, FileOf(planned, false));
+  const Result<ModelUnder> under = ReadModelUnder(file.path, cell.dims, std::nullopt);
+  const auto measure = [&]() -> Result<RunProfile> {
+    INFIMUM_RETURN_IF_ERROR(under.ok() ? Status() : Status(under.error()));
+    options.contract = MainContract(under->graph);
+    if (!cell.contract.empty()) options.converted = FindContract(cell.contract);
+    options.input_shapes = InputShapesOf(under->graph);
+    if (const Status fits = CheckFramework(options); !fits.ok()) {
+      failure = FrameworkFailure::kUnsupported;
+      return fits.error();
+    }
+    return MeasureFramework(installation_, file.path, options, talk);
+  };
+  Result<RunProfile> run = measure();
+  if (file.is_ours) {
+    std::error_code ignored;
+    std::filesystem::remove(file.path, ignored);
+    std::filesystem::remove(file.path.string() + ".data", ignored);
+  }
+  if (!run.ok()) {
+    if (run.error().message.starts_with("interrupted")) return run.error();
+    return Refused(StateOf(failure), run.error().message, prepared.facts);
+  }
+  if (!cell.framework.version.empty() && run->framework_version != cell.framework.version)
+    return Refused(CellState::kSkipped,
+                   fmt::format("{} is {} here, and the evaluation asks for {}", run->framework, run->framework_version,
+                               cell.framework.version),
+                   prepared.facts);
+  run->device = here_.device.Key().text;
+  if (planned.family == nullptr) {
+    INFIMUM_ASSIGN_OR_RETURN([[maybe_unused]] const ImportCount count, store_.ImportRun(*run));
+  }
+  CellResult result{.state = CellState::kOk, .reason = "", .measured_at = UtcNow(), .facts = prepared.facts};
+  result.framework_version = run->framework_version;
+  result.evidence = EvidenceOf(*run, here_);
+  result.repetitions = RepetitionsOf(*run);
+  if (result.repetitions.empty()) {
+    result.state = CellState::kFailed;
+    result.reason = "noisy: " + run->noisy;
+  }
+  return result;
+}
+
+}  // namespace infimum

@@ -1,0 +1,74 @@
+// A cell, run: its model as a file, what is known of it beforehand, and the framework's time of it.
+//
+//   Result<CellRunner> runner = CellRunner::Make({.database = "infimum.db"}, installation, *store);
+//   CellRunner::Prepared prepared = runner->Prepare(planned);       // facts, or why it cannot be run
+//   Result<CellResult> result = runner->Run(planned, prepared, talk);
+//
+// A model of a family is a file for as long as it is needed.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "analyzer/types/device_model.h"
+#include "infimum/db/store.h"
+#include "src/app/processes/temporary_folder.h"
+#include "src/app/runners/campaign.h"
+#include "src/app/runners/framework_run.h"
+#include "src/evaluation/evaluation.h"
+
+namespace infimum {
+
+struct CellRunnerOptions {
+  CampaignOptions campaign;
+  std::string python;
+  bool measures_peaks = true;  // where the store has none of this device
+};
+
+class CellRunner {
+ public:
+  // Describes the device here; its peaks are measured where floors need them and the store has none.
+  static Result<CellRunner> Make(const CellRunnerOptions& options, const Installation& installation, Store& store,
+                                 Talk& talk);
+
+  const RunnerDescription& here() const { return here_; }
+
+  struct Prepared {
+    CellFacts facts;
+    std::optional<CellResult> refusal;  // no use to run it: this is its result
+  };
+  // What is known without running it. With `floors` also the least time on the cell's device, which takes a reading of
+  // the model. An error where the file cannot be read at all.
+  Result<Prepared> Prepare(const PlannedCell& planned, bool floors);
+
+  // Measures it; what goes wrong in the framework is a state of the result. An error where we ourselves cannot go on.
+  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, Talk& talk);
+
+ private:
+  CellRunner(const CellRunnerOptions& options, const Installation& installation, Store& store, RunnerDescription here,
+             TemporaryFolder folder)
+      : options_(options),
+        installation_(installation),
+        store_(store),
+        here_(std::move(here)),
+        folder_(std::move(folder)) {}
+
+  struct File {
+    std::filesystem::path path;
+    bool is_ours = false;  // to be removed
+  };
+  Result<File> FileOf(const PlannedCell& planned, bool for_reading);
+  Result<const DeviceModel*> ModelOfDevice(const std::string& name, std::int64_t threads, NumericContract contract);
+  Status AddFloor(const PlannedCell& planned, CellFacts& facts);
+
+  CellRunnerOptions options_;
+  const Installation& installation_;
+  Store& store_;
+  RunnerDescription here_;
+  TemporaryFolder folder_;
+  std::map<std::string, DeviceModel> devices_;  // by name, threads and contract
+};
+
+}  // namespace infimum

@@ -1,0 +1,167 @@
+#include "src/evaluation/verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "src/core/results/json_struct.h"
+
+namespace infimum {
+
+// As scripts/frameworks/model_values.py describes an output.
+struct SampledOutput {
+  std::string name;
+  std::vector<std::int64_t> dims;
+  std::string type;
+  double norm = 0;
+  std::vector<double> values;
+};
+
+template <class Visitor>
+static void VisitFields(Visitor& visit, Like<SampledOutput> auto& output) {
+  visit("name", output.name);
+  visit.Lenient("dims", output.dims);
+  visit.Lenient("type", output.type);
+  visit.Lenient("norm", output.norm);
+  visit.Lenient("values", output.values, {-1e300});
+}
+
+namespace {
+
+constexpr const char* kOutputs = "outputs";
+
+// Of an output's elements, relative to their root mean square: rounding in another order makes less, another weight more.
+double ToleranceOf(const std::string& type) {
+  if (type == "float16") return 2e-2;
+  if (type == "float32") return 1e-3;
+  return 1e-6;
+}
+
+std::optional<std::vector<SampledOutput>> OutputsOf(const CellResult& result) {
+  const auto found = result.evidence.find(kOutputs);
+  if (found == result.evidence.end()) return std::nullopt;
+  const Result<Json> json = ParseJson(found->second);
+  std::vector<SampledOutput> outputs;
+  if (!json.ok() || !FromJson(*json, kOutputs, outputs).ok()) return std::nullopt;
+  return outputs;
+}
+
+void CompareNumbers(const CellResult& now, const CellResult& before, Verification& verified) {
+  const auto ours = OutputsOf(now), theirs = OutputsOf(before);
+  if (!ours || !theirs) return;
+  verified.numbers = Numbers::kSame;
+  const auto differ = [&verified](std::string text) {
+    verified.numbers = Numbers::kDiffer;
+    if (verified.numbers_text.empty()) verified.numbers_text = std::move(text);
+  };
+  if (ours->size() != theirs->size()) return differ(fmt::format("{} outputs, {} before", ours->size(), theirs->size()));
+  for (std::size_t i = 0; i < ours->size(); ++i) {
+    const SampledOutput &one = (*ours)[i], &other = (*theirs)[i];
+    if (one.dims != other.dims || one.type != other.type || one.values.size() != other.values.size()) {
+      differ(fmt::format("output {} has another shape or type", Quoted(one.name)));
+      continue;
+    }
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : one.dims) elements *= std::max<std::int64_t>(extent, 1);
+    const double scale = std::max(other.norm / std::sqrt(static_cast<double>(elements)), 1e-30);
+    double apart = std::abs(one.norm - other.norm) / std::max(other.norm, 1e-30);
+    for (std::size_t k = 0; k < one.values.size(); ++k)
+      apart = std::max(apart, std::abs(one.values[k] - other.values[k]) / scale);
+    if (!(apart <= ToleranceOf(one.type)))
+      differ(fmt::format("output {}: {:.3g} of its root mean square apart", Quoted(one.name), apart));
+  }
+}
+
+// Each process as it would have been at the pace of `usual`, if it followed the loops with these shares.
+std::vector<Repetition> HeldTo(const Beat& usual, std::span<const Repetition> repetitions, double arithmetic,
+                               double memory) {
+  std::vector<Repetition> held(repetitions.begin(), repetitions.end());
+  for (Repetition& repetition : held) {
+    if (!repetition.beat) continue;
+    const double factor = std::pow(usual.arithmetic / repetition.beat->arithmetic, arithmetic) *
+                          std::pow(usual.memory / repetition.beat->memory, memory);
+    repetition.minimum *= factor;
+    repetition.median *= factor;
+    repetition.p95 *= factor;
+    for (Latency& sample : repetition.samples) sample *= factor;
+  }
+  return held;
+}
+
+std::optional<Beat> FirstBeat(std::span<const Repetition> repetitions) {
+  for (const Repetition& repetition : repetitions)
+    if (repetition.beat) return repetition.beat;
+  return std::nullopt;
+}
+
+void CompareTimes(const CellResult& now, const CellResult& before, double threshold, Verification& verified) {
+  verified.ratio = RatioOf(now.repetitions, before.repetitions);
+  verified.verdict = Compare(now.repetitions, before.repetitions, threshold);
+  if (verified.verdict == Verdict::kUndecided) {
+    verified.undecided = "the processes of a run are too far apart: more of them, or a quieter machine, would tell";
+    return;
+  }
+  const std::optional<Beat> usual = FirstBeat(before.repetitions);
+  if (!usual || !FirstBeat(now.repetitions)) return;
+  // Shares of the two loops in what slows a model down are at least 0 and together at most 1: these are the corners.
+  constexpr std::pair<double, double> kShares[] = {{1, 0}, {0, 1}};
+  for (const auto& [arithmetic, memory] : kShares) {
+    const Verdict held = Compare(HeldTo(*usual, now.repetitions, arithmetic, memory),
+                                 HeldTo(*usual, before.repetitions, arithmetic, memory), threshold);
+    if (held == verified.verdict) continue;
+    verified.undecided = fmt::format("the machine ran at another pace: held to the metronome's {} it would be {}",
+                                     arithmetic > 0 ? "arithmetic" : "memory", Name(held));
+    verified.verdict = Verdict::kUndecided;
+    return;
+  }
+}
+
+void AddChanges(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now,
+                std::vector<std::string>& changes) {
+  std::set<std::string> names;
+  for (const auto* facts : {&before, &now})
+    for (const auto& [name, value] : *facts) names.insert(name);
+  const auto value_of = [](const auto& facts, const std::string& name) {
+    const auto found = facts.find(name);
+    return found == facts.end() ? std::string("none") : found->second;
+  };
+  for (const std::string& name : names) {
+    const std::string one = value_of(before, name), other = value_of(now, name);
+    if (one != other) changes.push_back(fmt::format("{} {} -> {}", name, one, other));
+  }
+}
+
+}  // namespace
+
+Verification Verify(const CellResult& now, const CellResult& before, double threshold) {
+  Verification verified;
+  auto told_before = before.evidence, told_now = now.evidence;
+  told_before.erase(kOutputs);
+  told_now.erase(kOutputs);
+  AddChanges({{"framework", before.framework_version}}, {{"framework", now.framework_version}}, verified.causes);
+  AddChanges(told_before, told_now, verified.causes);
+  if (now.state != CellState::kOk || before.state != CellState::kOk) {
+    verified.not_comparable = fmt::format("it is {} now{}{}, and was {} before", Name(now.state),
+                                          now.reason.empty() ? "" : ": ", now.reason, Name(before.state));
+    return verified;
+  }
+  CompareNumbers(now, before, verified);
+  CompareTimes(now, before, threshold, verified);
+  return verified;
+}
+
+std::vector<std::string> DifferencesOf(const EvaluationCell& before, const EvaluationCell& now) {
+  const auto fields = [](const EvaluationCell& cell) {
+    const auto list = FieldsOf(cell);
+    return std::map<std::string, std::string>(list.begin(), list.end());
+  };
+  std::vector<std::string> changes;
+  AddChanges(fields(before), fields(now), changes);
+  return changes;
+}
+
+}  // namespace infimum
