@@ -180,8 +180,12 @@ bool SameLetters(std::string_view a, std::string_view b) {
   });
 }
 
+// "NVIDIA H200" is "H200" too.
 bool IsCalled(const DataSheet& sheet, std::string_view name) {
-  return SameLetters(sheet.device.name, name) ||
+  const std::string_view full = sheet.device.name;
+  const std::size_t vendor = sheet.device.vendor.size() + 1;
+  const bool names_vendor = full.size() > vendor && SameLetters(full.substr(0, vendor - 1), sheet.device.vendor);
+  return SameLetters(full, name) || (names_vendor && SameLetters(full.substr(vendor), name)) ||
          std::any_of(sheet.aliases.begin(), sheet.aliases.end(),
                      [&](const std::string& alias) { return SameLetters(alias, name); });
 }

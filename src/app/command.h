@@ -56,6 +56,7 @@ void AddImportCommand(CLI::App& app, Invocation& invocation);
 void AddBoundCommand(CLI::App& app, Invocation& invocation);
 void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddConfirmCommand(CLI::App& app, Invocation& invocation);
+void AddEvaluateCommand(CLI::App& app, Invocation& invocation);
 void AddExplainCommand(CLI::App& app, Invocation& invocation);
 void AddMeasureCommand(CLI::App& app, Invocation& invocation);
 void AddReplayCommand(CLI::App& app, Invocation& invocation);

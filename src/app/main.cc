@@ -95,6 +95,7 @@ int Main(int argc, char** argv) {
   AddPlanCommand(app, invocation);
   AddEmitCommand(app, invocation);
   AddSynthCommand(app, invocation);
+  AddEvaluateCommand(app, invocation);
   AddBenchCommand(app, invocation);
   AddCandidatesCommand(app, invocation);
   AddImportCommand(app, invocation);

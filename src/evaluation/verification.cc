@@ -144,6 +144,10 @@ Verification Verify(const CellResult& now, const CellResult& before, double thre
   told_now.erase(kOutputs);
   AddChanges({{"framework", before.framework_version}}, {{"framework", now.framework_version}}, verified.causes);
   AddChanges(told_before, told_now, verified.causes);
+  if (now.state != CellState::kOk && now.state == before.state) {
+    verified.not_comparable = fmt::format("{} as before{}{}", Name(now.state), now.reason.empty() ? "" : ": ", now.reason);
+    return verified;
+  }
   if (now.state != CellState::kOk || before.state != CellState::kOk) {
     verified.not_comparable = fmt::format("it is {} now{}{}, and was {} before", Name(now.state),
                                           now.reason.empty() ? "" : ": ", now.reason, Name(before.state));

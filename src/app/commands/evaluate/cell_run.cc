@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <set>
 #include <utility>
 
 #include "analyzer/bracket/bracket.h"
@@ -91,6 +92,17 @@ Result<const DeviceModel*> CellRunner::ModelOfDevice(const std::string& name, st
     found = devices_.emplace(key, std::move(model)).first;
   }
   return &found->second;
+}
+
+Status CellRunner::CheckDevices(std::span<const PlannedCell> cells) {
+  std::set<std::string> names;
+  for (const PlannedCell& planned : cells) names.insert(planned.cell.device);
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    INFIMUM_ASSIGN_OR_RETURN([[maybe_unused]] const DeviceModel* const known,
+                             ModelOfDevice(name, 1, NumericContract::kStrictF32));
+  }
+  return {};
 }
 
 Status CellRunner::AddFloor(const PlannedCell& planned, CellFacts& facts) {

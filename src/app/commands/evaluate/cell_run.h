@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "analyzer/types/device_model.h"
@@ -34,6 +35,8 @@ class CellRunner {
                                  Talk& talk);
 
   const RunnerDescription& here() const { return here_; }
+  // An error where a cell is of a device that nothing is known of.
+  Status CheckDevices(std::span<const PlannedCell> cells);
 
   struct Prepared {
     CellFacts facts;

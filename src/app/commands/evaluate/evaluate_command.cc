@@ -1,0 +1,353 @@
+// infimum evaluate FILE: what an evaluation states, cell by cell, each measured once.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "infimum/base/text.h"
+#include "reports/text/csv.h"
+#include "reports/text/json_values.h"
+#include "reports/text/quantity_text.h"
+#include "reports/text/section.h"
+#include "src/app/command.h"
+#include "src/app/commands/analyze/analysis.h"
+#include "src/app/commands/evaluate/cell_run.h"
+#include "src/app/commands/evaluate/evaluation_tables.h"
+#include "src/app/commands/evaluate/sweep_cells.h"
+#include "src/app/options.h"
+#include "src/app/processes/interrupt.h"
+
+namespace infimum::cli {
+namespace {
+
+struct EvaluateOptions {
+  std::string file;
+  std::string database = "infimum.db";
+  std::string part;   // "2/8"
+  std::string other;  // to be held against
+  bool list = false, verify = false, again = false, retry = false;
+  double threshold = 0.05;
+  CellRunnerOptions runner;
+  std::vector<std::string> backend_options;
+  OutputFormat format = OutputFormat::kTable;
+  std::string output = "-";
+  TalkOptions talk;
+};
+
+// "2/8": every eighth cell from the second on.
+struct Part {
+  std::size_t index = 0, of = 1;
+};
+
+Result<Part> ParsePart(const std::string& text) {
+  if (text.empty()) return Part{};
+  const std::vector<std::string_view> pieces = Split(text, '/');
+  const auto index = ParseInteger(pieces.front()), of = ParseInteger(pieces.back());
+  if (pieces.size() != 2 || !index || !of || *index < 1 || *index > *of)
+    return Error{fmt::format("--cells {}: expected I/N, from 1/N to N/N", Quoted(text))};
+  return Part{static_cast<std::size_t>(*index - 1), static_cast<std::size_t>(*of)};
+}
+
+// This process among all that ever run cells: host, number and start.
+std::string StartOf(std::string_view process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  // The name in parentheses may hold spaces; the start is the 20th field behind it.
+  const std::size_t behind = text.rfind(')');
+  if (behind == std::string::npos) return "";
+  const std::vector<std::string_view> fields = Split(std::string_view(text).substr(behind + 1), ' ');
+  return fields.size() > 20 ? std::string(fields[20]) : "";
+}
+
+std::string WorkerHere(const RunnerDescription& here) {
+  const std::string process = std::to_string(getpid());
+  return fmt::format("{}:{}:{}", FactOf(here.environment.evidence, evidence::kHost), process, StartOf(process));
+}
+
+// Whether the attempt's worker can still end it: on this host by its process, elsewhere by the clock.
+bool IsUnderWay(const CellAttempt& attempt, const RunnerDescription& here) {
+  const std::vector<std::string_view> worker = Split(attempt.worker, ':');
+  if (worker.size() == 3 && worker[0] == FactOf(here.environment.evidence, evidence::kHost))
+    return !worker[2].empty() && StartOf(worker[1]) == worker[2];
+  return attempt.until > UtcNow();
+}
+
+std::string UtcIn(std::chrono::seconds ahead) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr) + ahead.count()));
+}
+
+bool IsNoisy(const CellResult& result) {
+  return result.state == CellState::kFailed && result.reason.starts_with("noisy");
+}
+
+class Evaluating {
+ public:
+  Evaluating(const EvaluateOptions& options, const EvaluationFile& file, Store& store, CellRunner& runner, Talk& talk)
+      : options_(options), file_(file), store_(store), runner_(runner), talk_(talk), worker_(WorkerHere(runner.here())) {}
+
+  // The cells of this process, those that others have begun left to them.
+  Status Run(const Part& part) {
+    std::vector<std::size_t> mine;
+    for (std::size_t i = part.index; i < file_.cells.size(); i += part.of)
+      if (file_.cells[i].cell.quantity == CellQuantity::kLatency) mine.push_back(i);
+    for (std::size_t done = 0; done < mine.size() && !Interrupted(); ++done) {
+      const PlannedCell& planned = file_.cells[mine[done]];
+      talk_.Progress(planned.name + ", " + ConditionsOf(planned.cell), static_cast<std::int64_t>(done),
+                     static_cast<std::int64_t>(mine.size()), std::nullopt);
+      INFIMUM_RETURN_IF_ERROR(RunOne(planned));
+    }
+    talk_.EndProgress();
+    return {};
+  }
+
+  // Each cell that has a result again, and what follows.
+  Result<std::vector<VerifiedCell>> Verify(const Part& part) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<CellAttempt> attempts, store_.Attempts(""));
+    std::vector<VerifiedCell> verified;
+    const std::string device = runner_.here().device.Key().text;
+    for (std::size_t i = part.index; i < file_.cells.size() && !Interrupted(); i += part.of) {
+      const PlannedCell& planned = file_.cells[i];
+      if (planned.cell.quantity != CellQuantity::kLatency) continue;
+      VerifiedCell one{planned.hash, planned.name, ConditionsOf(planned.cell), {}, {}, {}};
+      const CellAttempt* const before = NewestResult(attempts, planned.hash, device);
+      if (before == nullptr) {
+        one.verification.not_comparable = NotComparable(planned, attempts, device);
+        verified.push_back(std::move(one));
+        continue;
+      }
+      talk_.Progress("verifying " + planned.name, static_cast<std::int64_t>(i),
+                     static_cast<std::int64_t>(file_.cells.size()), std::nullopt);
+      INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned));
+      if (Interrupted()) break;
+      one.before = TimeOf(*before->result);
+      one.now = TimeOf(now);
+      one.verification = infimum::Verify(now, *before->result, options_.threshold);
+      now.evidence[kVerifies] = before->result->measured_at;
+      INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> attempt,
+                               store_.BeginCell(AttemptAt(planned), [](const auto&) { return true; }));
+      INFIMUM_RETURN_IF_ERROR(store_.EndCell(*attempt, now));
+      verified.push_back(std::move(one));
+    }
+    talk_.EndProgress();
+    return verified;
+  }
+
+  std::size_t held() const { return held_; }
+
+ private:
+  CellAttempt AttemptAt(const PlannedCell& planned) const {
+    // As long as it may take, and for what stands around it.
+    const std::chrono::seconds longest(planned.cell.method.time_limit_s + 120);
+    return {0, planned.hash, runner_.here().device.Key().text, worker_, UtcNow(), UtcIn(longest)};
+  }
+
+  Result<CellResult> Measure(const PlannedCell& planned) {
+    INFIMUM_ASSIGN_OR_RETURN(const CellRunner::Prepared prepared, runner_.Prepare(planned, true));
+    return runner_.Run(planned, prepared, talk_);
+  }
+
+  bool IsDone(const CellResult& result) const {
+    if (result.evidence.contains(kVerifies)) return false;
+    return result.state == CellState::kOk || !(options_.retry || IsNoisy(result));
+  }
+
+  Status RunOne(const PlannedCell& planned) {
+    const CellAttempt attempt = AttemptAt(planned);
+    INFIMUM_ASSIGN_OR_RETURN(
+        const std::optional<std::int64_t> begun,
+        store_.BeginCell(attempt, [&](std::span<const CellAttempt> before) {
+          for (const CellAttempt& one : before) {
+            if (one.result) continue;
+            if (IsUnderWay(one, runner_.here())) {
+              ++held_;
+              return false;
+            }
+            const auto is_later = [&](const CellAttempt& other) { return other.id > one.id; };
+            if (std::ranges::none_of(before, is_later))
+              talk_.Warn(fmt::format("{} ({}) was begun at {} and never ended, as its worker is gone: it is run again",
+                                     planned.name, planned.hash.substr(0, 12), one.begun_at));
+          }
+          return options_.again ||
+                 std::ranges::none_of(before, [&](const CellAttempt& one) { return one.result && IsDone(*one.result); });
+        }));
+    if (!begun) return {};
+    Result<CellResult> result = Measure(planned);
+    // What was interrupted stays begun, and is told of next time.
+    if (Interrupted()) return {};
+    if (!result.ok()) return result.error();
+    INFIMUM_RETURN_IF_ERROR(store_.EndCell(*begun, *result));
+    if (result->state != CellState::kOk)
+      talk_.Warn(fmt::format("{} ({}): {}: {}", planned.name, planned.hash.substr(0, 12), Name(result->state),
+                             result->reason));
+    return {};
+  }
+
+  // Of a cell without a result: what of it is otherwise than in the one that is most like it.
+  std::string NotComparable(const PlannedCell& planned, const std::vector<CellAttempt>& attempts,
+                            const std::string& device) {
+    static_cast<void>(store_.VisitEvaluations([&](const StoredEvaluation& evaluation) {
+      for (const StoredCell& cell : evaluation.cells)
+        if (!known_.contains(cell.hash)) known_.emplace(cell.hash, cell);
+      return Status();
+    }));
+    std::vector<std::string> least;
+    bool found = false;
+    for (const CellAttempt& attempt : attempts) {
+      const auto cell = known_.find(attempt.cell);
+      if (!attempt.result || attempt.device != device || cell == known_.end()) continue;
+      const Result<EvaluationCell> before = ParseCell(cell->second.text);
+      if (!before.ok() || before->model.family != planned.cell.model.family ||
+          (before->model.family.empty() && cell->second.name != planned.name))
+        continue;
+      std::vector<std::string> differences = DifferencesOf(*before, planned.cell);
+      if (found && differences.size() >= least.size()) continue;
+      found = true;
+      least = std::move(differences);
+    }
+    if (!found) return "the store has no result of it on this device: `infimum evaluate` without --verify makes one";
+    return "the store has none of it, but of one with other " + Join(least, ", ");
+  }
+
+  const EvaluateOptions& options_;
+  const EvaluationFile& file_;
+  Store& store_;
+  CellRunner& runner_;
+  Talk& talk_;
+  std::string worker_;
+  std::size_t held_ = 0;
+  std::map<std::string, StoredCell> known_;
+};
+
+// What the store has, and of cells that are not run yet what is known beforehand.
+Result<std::vector<SweepCell>> CellsNow(const EvaluationFile& file, Store& store, CellRunner& runner) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<CellAttempt> attempts, store.Attempts(file.hash));
+  std::vector<SweepCell> cells = SweepCellsOf(file.cells, attempts, runner.here().device);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].state) continue;
+    const bool is_floor = file.cells[i].cell.quantity == CellQuantity::kFloor;
+    INFIMUM_ASSIGN_OR_RETURN(const CellRunner::Prepared prepared, runner.Prepare(file.cells[i], is_floor));
+    cells[i].facts = prepared.facts;
+    if (prepared.refusal) {
+      cells[i].state = prepared.refusal->state;
+      cells[i].reason = prepared.refusal->reason;
+    } else if (is_floor) {
+      cells[i].state = CellState::kOk;
+    }
+  }
+  return cells;
+}
+
+Status Write(const EvaluateOptions& options, const Section& table, const std::string& json) {
+  switch (options.format) {
+    case OutputFormat::kTable:
+      return WriteOutput(options.output, SectionText(table, options.output == "-" ? TerminalWidth() : 0));
+    case OutputFormat::kJson:
+      return WriteOutput(options.output, json);
+    case OutputFormat::kCsv:
+      break;
+  }
+  return WriteOutput(options.output, SectionCsv(table));
+}
+
+Result<int> ShowDifferences(const EvaluateOptions& options, const EvaluationFile& file) {
+  INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile other, ReadEvaluationFile(options.other));
+  std::vector<CellAttempt> attempts;
+  std::map<std::string, std::string> texts;
+  if (StoreExists(options.database)) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+    INFIMUM_ASSIGN_OR_RETURN(attempts, store->Attempts(""));
+    INFIMUM_RETURN_IF_ERROR(store->VisitEvaluations([&](const StoredEvaluation& evaluation) {
+      for (const StoredCell& cell : evaluation.cells) texts.emplace(cell.hash, cell.text);
+      return Status();
+    }));
+  }
+  const std::vector<FieldDifference> differences = DifferencesOf(file.cells, other.cells);
+  const std::vector<KnownEffect> effects = KnownEffectsOf(differences, attempts, texts);
+  INFIMUM_RETURN_IF_ERROR(
+      Write(options, DifferenceTable(differences, effects), DifferenceJson(file.hash, other.hash, differences, effects)));
+  return kDone;
+}
+
+Result<int> RunEvaluate(const EvaluateOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  const Result<Part> part = ParsePart(options.part);
+  if (!part.ok()) return UsageError(part.error().message);
+  INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, ReadEvaluationFile(options.file));
+  if (!options.other.empty()) return ShowDifferences(options, file);
+  Talk talk = options.talk.Make();
+  CellRunnerOptions runner_options = options.runner;
+  INFIMUM_ASSIGN_OR_RETURN(runner_options.campaign.backend_options,
+                           ParsePairs(options.backend_options, "--backend-option"));
+  runner_options.measures_peaks = !options.list;
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  // A list of what was never run needs no store.
+  const bool is_new = options.list && !StoreExists(options.database);
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
+                           OpenStore(is_new ? ":memory:" : options.database,
+                                     options.list && !is_new ? OpenMode::kReadOnly : OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(runner_options, installation, *store, talk));
+  if (const Status known = runner.CheckDevices(file.cells); !known.ok()) return Within(options.file, known.error());
+  Evaluating evaluating(options, file, *store, runner, talk);
+  if (options.verify) {
+    INFIMUM_RETURN_IF_ERROR(store->SaveEvaluation(ToStored(file)));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<VerifiedCell> verified, evaluating.Verify(*part));
+    INFIMUM_RETURN_IF_ERROR(
+        Write(options, VerificationTable(verified, options.threshold), VerificationJson(file.hash, verified)));
+    return std::ranges::any_of(verified, &VerifiedCell::is_worse) ? kGateFailed : kDone;
+  }
+  if (!options.list) {
+    INFIMUM_RETURN_IF_ERROR(store->SaveEvaluation(ToStored(file)));
+    INFIMUM_RETURN_IF_ERROR(evaluating.Run(*part));
+    if (evaluating.held() > 0)
+      talk.Say(fmt::format("{} left to other processes, which measure them now",
+                           CountText(evaluating.held(), "cell")));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<SweepCell> cells, CellsNow(file, *store, runner));
+  INFIMUM_RETURN_IF_ERROR(Write(options, CellTable(file.evaluation.name, file.hash, cells),
+                                CellsJson(file.evaluation.name, file.hash, cells)));
+  if (Interrupted()) return Error{"interrupted; the same command goes on where it stopped"};
+  return kDone;
+}
+
+}  // namespace
+
+void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<EvaluateOptions>();
+  CLI::App* command = NewCommand(
+      app, "evaluate", "what a file states: models, devices, frameworks, threads, each combination measured once",
+      "FILE is infimum.evaluation/1 (src/evaluation/README.md). Each cell is kept in the store with its state: ok, oom,\n"
+      "timeout, failed, unsupported or skipped. What is there already is not measured again: the same command goes on\n"
+      "where it was stopped, and several processes or machines share the cells of one store, or take a part each.",
+      "infimum evaluate sweep.json --db team.db");
+  command->add_option("FILE", options->file, "evaluation file")->required();
+  AddDatabase(command, options->database);
+  command->add_flag("--list", options->list, "the cells and what is known of them; nothing is measured");
+  command->add_option("--cells", options->part, "only every Nth cell, from the Ith")->type_name("I/N");
+  command->add_flag("--again", options->again, "also cells that have a result");
+  command->add_flag("--retry", options->retry, "also cells whose result is not ok");
+  command->add_flag("--verify", options->verify,
+                    "measure cells that have a result again: same, faster, slower or undecided, and what changed; exit "
+                    "code 3 where numbers differ or a cell is slower");
+  command->add_option("--threshold", options->threshold, "with --verify: relative difference that matters")
+      ->type_name("X")
+      ->check(NumberBetween(0.001, 10))
+      ->capture_default_str();
+  command->add_option("--diff", options->other,
+                      "another evaluation file: each field that differs, and what the store knows of its effect")
+      ->type_name("FILE");
+  command->add_option("--python", options->runner.python, "the Python whose framework build is measured")
+      ->type_name("PATH");
+  AddBackend(command, options->runner.campaign.backend, options->backend_options);
+  AddFormat(command, options->format);
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunEvaluate(*options); });
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,107 @@
+#include "src/evaluation/verification.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace infimum::verification_test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Processes of about `center`, so far apart; with beats of the metronome where it is told one.
+CellResult Made(double center, double spread, unsigned seed, std::optional<Beat> beat = std::nullopt, int processes = 3) {
+  std::mt19937 random(seed);
+  std::lognormal_distribution<double> noise(0, spread);
+  CellResult result;
+  result.framework_version = "1.31.1";
+  result.evidence = {{"system", "Linux 6.1"},
+                     {"outputs", R"([{"name":"y","dims":[1,4],"type":"float32","norm":2,"values":[1,-1,1,-1]}])"}};
+  for (int i = 0; i < processes; ++i) {
+    const Latency median(center * noise(random));
+    result.repetitions.push_back({100, median * 0.99, median, median * 1.05, {}, std::nullopt, beat});
+  }
+  return result;
+}
+
+TEST(Verify, TheSameTwiceIsSame) {
+  const Verification verified = Verify(Made(100, 0.005, 1), Made(100, 0.005, 2), 0.05);
+  EXPECT_EQ(verified.verdict, Verdict::kSame);
+  EXPECT_EQ(verified.numbers, Numbers::kSame);
+  EXPECT_THAT(verified.causes, IsEmpty());
+}
+
+TEST(Verify, OfFortySeldomOneIsAnotherAndASlowDownIsFound) {
+  int wrong = 0, undecided = 0, found = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    const Verification same = Verify(Made(100, 0.01, 2 * seed), Made(100, 0.01, 2 * seed + 1), 0.05);
+    wrong += same.verdict == Verdict::kFaster || same.verdict == Verdict::kSlower;
+    undecided += same.verdict == Verdict::kUndecided;
+    found += Verify(Made(115, 0.01, 2 * seed), Made(100, 0.01, 2 * seed + 1), 0.05).verdict == Verdict::kSlower;
+  }
+  EXPECT_LE(wrong, 10);       // one of 40
+  EXPECT_LE(undecided, 80);   // eight of 40
+  EXPECT_GE(found, 380);      // 38 of 40
+}
+
+TEST(Verify, AnotherPaceOfTheMachineIsNoVerdict) {
+  const Beat usual{Latency(100), Latency(130)}, slow{Latency(115), Latency(150)};
+  const Verification slower = Verify(Made(115, 0.003, 1, slow), Made(100, 0.003, 2, usual), 0.05);
+  EXPECT_EQ(slower.verdict, Verdict::kUndecided);
+  EXPECT_THAT(slower.undecided, HasSubstr("another pace"));
+  // At one pace it is the program.
+  EXPECT_EQ(Verify(Made(115, 0.003, 1, usual), Made(100, 0.003, 2, usual), 0.05).verdict, Verdict::kSlower);
+  // And a machine that is slower hides no gain that is larger.
+  EXPECT_EQ(Verify(Made(60, 0.003, 1, slow), Made(100, 0.003, 2, usual), 0.05).verdict, Verdict::kFaster);
+}
+
+TEST(Verify, OtherNumbersAreFoundAndRoundingIsNone) {
+  CellResult now = Made(100, 0.005, 1);
+  now.evidence["outputs"] = R"([{"name":"y","dims":[1,4],"type":"float32","norm":2.00001,"values":[1.0001,-1,1,-1]}])";
+  EXPECT_EQ(Verify(now, Made(100, 0.005, 2), 0.05).numbers, Numbers::kSame);
+  now.evidence["outputs"] = R"([{"name":"y","dims":[1,4],"type":"float32","norm":2,"values":[1,-1,1,1]}])";
+  const Verification verified = Verify(now, Made(100, 0.005, 2), 0.05);
+  EXPECT_EQ(verified.numbers, Numbers::kDiffer);
+  EXPECT_THAT(verified.numbers_text, HasSubstr("output 'y'"));
+  now.evidence["outputs"] = R"([{"name":"y","dims":[1,2],"type":"float32","norm":2,"values":[1,-1]}])";
+  EXPECT_EQ(Verify(now, Made(100, 0.005, 2), 0.05).numbers, Numbers::kDiffer);
+  now.evidence["outputs"] = "damaged";
+  EXPECT_EQ(Verify(now, Made(100, 0.005, 2), 0.05).numbers, Numbers::kUnknown);
+}
+
+TEST(Verify, WhatIsOtherwiseIsNamed) {
+  CellResult now = Made(100, 0.005, 1);
+  now.framework_version = "1.32.0";
+  now.evidence["system"] = "Linux 6.12";
+  now.evidence["clocks"] = "performance";
+  EXPECT_THAT(Verify(now, Made(100, 0.005, 2), 0.05).causes,
+              ::testing::ElementsAre("framework 1.31.1 -> 1.32.0", "clocks none -> performance",
+                                     "system Linux 6.1 -> Linux 6.12"));
+}
+
+TEST(Verify, WithoutATimeThereIsNoVerdict) {
+  CellResult failed;
+  failed.state = CellState::kTimeout;
+  failed.reason = "had not ended after 5 s";
+  EXPECT_THAT(Verify(failed, Made(100, 0.005, 2), 0.05).not_comparable, HasSubstr("timeout now"));
+  EXPECT_THAT(Verify(failed, failed, 0.05).not_comparable, HasSubstr("timeout as before"));
+}
+
+TEST(Verify, CellsThatDifferSayInWhat) {
+  EvaluationCell before, now;
+  before.model.family = now.model.family = "fc";
+  before.framework.name = now.framework.name = "onnxruntime";
+  now.threads = 2;
+  now.framework.options["optimization"] = "basic";
+  now.cores = "1";
+  const std::vector<std::string> changes = DifferencesOf(before, now);
+  EXPECT_THAT(changes, Contains("threads 1 -> 2"));
+  EXPECT_THAT(changes, Contains("framework.options.optimization none -> basic"));
+  EXPECT_THAT(changes, Contains("cores none -> 1"));
+}
+
+}  // namespace
+}  // namespace infimum::verification_test
