@@ -120,8 +120,8 @@ std::optional<std::int64_t> ValueOf(const std::optional<T>& quantity) {
 
 Status SqlStore::SaveEvaluation(const StoredEvaluation& evaluation) {
   INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*connection_));
-  INFIMUM_ASSIGN_OR_RETURN(const auto saved, SaveText(*connection_, "evaluations", evaluation.hash, evaluation.name,
-                                                      evaluation.text));
+  INFIMUM_ASSIGN_OR_RETURN(const auto saved,
+                           SaveText(*connection_, "evaluations", evaluation.hash, evaluation.name, evaluation.text));
   if (!saved.second) return transaction.Commit();
   INFIMUM_ASSIGN_OR_RETURN(
       const auto add,
@@ -164,11 +164,11 @@ Status SqlStore::VisitEvaluations(const std::function<Status(const StoredEvaluat
 }
 
 Result<std::vector<CellAttempt>> SqlStore::Attempts(const std::string& evaluation) {
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection_->Prepare(fmt::format("SELECT {} WHERE $1 = '' OR a.cell_id IN (SELECT k.cell_id FROM evaluation_cells "
-                                       "k JOIN evaluations e ON e.id = k.evaluation_id WHERE e.hash = $1) ORDER BY a.id",
-                                       kAttemptColumns)));
+  INFIMUM_ASSIGN_OR_RETURN(const auto find,
+                           connection_->Prepare(fmt::format(
+                               "SELECT {} WHERE $1 = '' OR a.cell_id IN (SELECT k.cell_id FROM evaluation_cells "
+                               "k JOIN evaluations e ON e.id = k.evaluation_id WHERE e.hash = $1) ORDER BY a.id",
+                               kAttemptColumns)));
   find->Bind(1, evaluation);
   return ReadAttempts(*find);
 }
@@ -204,10 +204,10 @@ Result<std::optional<std::int64_t>> SqlStore::BeginCell(
 Status SqlStore::EndCell(std::int64_t attempt, const CellResult& result) {
   INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*connection_));
   INFIMUM_ASSIGN_OR_RETURN(
-      const auto add,
-      connection_->Prepare("INSERT INTO cell_results (attempt_id, state, reason, measured_at, best_us, low_us, high_us, "
-                           "parameters, flops, bytes, weight_bytes, memory_bytes, floor_us, framework_version, details) "
-                           "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"));
+      const auto add, connection_->Prepare(
+                          "INSERT INTO cell_results (attempt_id, state, reason, measured_at, best_us, low_us, high_us, "
+                          "parameters, flops, bytes, weight_bytes, memory_bytes, floor_us, framework_version, details) "
+                          "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"));
   const CellFacts& facts = result.facts;
   const bool has_time = !result.repetitions.empty();
   const Interval interval = has_time ? BestSeenInterval(result.repetitions) : Interval{};

@@ -142,7 +142,8 @@ Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std
   std::vector<PlannedCell> planned;
   if (model.family.empty() == model.file.empty()) return Error{"either 'file' or 'family' says which model it is"};
   if (!model.file.empty()) {
-    if (!model.choices.empty()) return Error{"'choices' are of a family, and this is a file; its 'dims' bind dimensions"};
+    if (!model.choices.empty())
+      return Error{"'choices' are of a family, and this is a file; its 'dims' bind dimensions"};
     if (model.weights) return Error{"'weights' are of a family; `infimum synth bricks --weights` gives a file others"};
     PlannedCell one;
     one.file = folder / model.file;
@@ -176,8 +177,7 @@ Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std
       const std::int64_t value = point.at(parameter.name);
       const std::string text = synth::TextOf(parameter, value);
       if (value != parameter.usual) one.cell.model.choices[std::string(parameter.name)] = text;
-      if (model.choices.contains(std::string(parameter.name)))
-        one.name += fmt::format(" {}={}", parameter.name, text);
+      if (model.choices.contains(std::string(parameter.name))) one.name += fmt::format(" {}={}", parameter.name, text);
     }
     planned.push_back(std::move(one));
   }
@@ -252,8 +252,7 @@ Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std
               }
               planned.hash = HashOf(cell);
               if (!known.insert(planned.hash).second) continue;
-              if (cells.size() >= most)
-                return Error{fmt::format("more than {} cells: give fewer values", most)};
+              if (cells.size() >= most) return Error{fmt::format("more than {} cells: give fewer values", most)};
               cells.push_back(std::move(planned));
             }
   }

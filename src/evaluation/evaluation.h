@@ -46,8 +46,9 @@ struct Evaluation {
   std::string name = {};
   std::string description = {};
   std::vector<EvaluatedModel> models = {};
-  std::vector<std::string> devices = {"here"};  // "here": where it is run, measured; others: what is least, by their data
-  std::vector<CellFramework> frameworks = {};   // onnxruntime where none is named
+  std::vector<std::string> devices = {
+      "here"};  // "here": where it is run, measured; others: what is least, by their data
+  std::vector<CellFramework> frameworks = {};    // onnxruntime where none is named
   std::vector<std::string> contracts = {"own"};  // "own": what a model's types ask for
   std::vector<std::int64_t> threads = {1};
   std::string cores = {};
@@ -61,13 +62,14 @@ Result<Evaluation> ParseEvaluation(std::string_view text);
 struct PlannedCell {
   EvaluationCell cell;
   std::string hash;
-  std::string name;                      // of its model: the file's, or the family's with what varies
-  std::filesystem::path file = {};       // of a file
-  const synth::Family* family = nullptr; // of a family, with its point
+  std::string name;                       // of its model: the file's, or the family's with what varies
+  std::filesystem::path file = {};        // of a file
+  const synth::Family* family = nullptr;  // of a family, with its point
   synth::Point point = {};
 };
 
-// In the order of the file: models, their values, devices, frameworks, contracts, threads. Files are read, to be hashed.
+// In the order of the file: models, their values, devices, frameworks, contracts, threads. Files are read, to be
+// hashed.
 Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std::filesystem::path& folder,
                                          std::size_t most);
 
@@ -76,7 +78,7 @@ std::string HashOf(const std::vector<PlannedCell>& cells);
 
 // What two evaluations differ in: of which cells' fields one has values that the other lacks.
 struct FieldDifference {
-  std::string field;                    // "threads", "model.choices.layers"
+  std::string field;  // "threads", "model.choices.layers"
   std::vector<std::string> only_here, only_there;
 };
 std::vector<FieldDifference> DifferencesOf(const std::vector<PlannedCell>& here, const std::vector<PlannedCell>& there);

@@ -34,7 +34,8 @@ namespace {
 
 constexpr const char* kOutputs = "outputs";
 
-// Of an output's elements, relative to their root mean square: rounding in another order makes less, another weight more.
+// Of an output's elements, relative to their root mean square: rounding in another order makes less, another weight
+// more.
 double ToleranceOf(const std::string& type) {
   if (type == "float16") return 2e-2;
   if (type == "float32") return 1e-3;
@@ -145,7 +146,8 @@ Verification Verify(const CellResult& now, const CellResult& before, double thre
   AddChanges({{"framework", before.framework_version}}, {{"framework", now.framework_version}}, verified.causes);
   AddChanges(told_before, told_now, verified.causes);
   if (now.state != CellState::kOk && now.state == before.state) {
-    verified.not_comparable = fmt::format("{} as before{}{}", Name(now.state), now.reason.empty() ? "" : ": ", now.reason);
+    verified.not_comparable =
+        fmt::format("{} as before{}{}", Name(now.state), now.reason.empty() ? "" : ": ", now.reason);
     return verified;
   }
   if (now.state != CellState::kOk || before.state != CellState::kOk) {

@@ -30,8 +30,8 @@ struct Verification {
   std::string not_comparable = {};          // why there is no verdict at all; empty: there is one
 };
 
-// Both of one cell. The metronome's pace counts: where the verdict would be another with both times held to one pace, by
-// any share of its two loops, it is undecided.
+// Both of one cell. The metronome's pace counts: where the verdict would be another with both times held to one pace,
+// by any share of its two loops, it is undecided.
 Verification Verify(const CellResult& now, const CellResult& before, double threshold);
 
 // Fields of two cells that differ, as "threads 1 -> 2".

@@ -116,7 +116,8 @@ TEST(EvaluationFile, MistakesAreSaidWithTheirPlace) {
             "models[0]: choices: 'fc' has no parameter 'layer'");
   EXPECT_THAT(Refusal(With(R"("models": [{"family": "fc", "choices": {"layers": "x"}}])")),
               HasSubstr("models[0]: choices.layers: 'x' is not a number"));
-  EXPECT_THAT(Refusal(With(R"("models": [{"family": "fc", "choices": {"layers": 1.5}}])")), HasSubstr("choices.layers"));
+  EXPECT_THAT(Refusal(With(R"("models": [{"family": "fc", "choices": {"layers": 1.5}}])")),
+              HasSubstr("choices.layers"));
   EXPECT_THAT(Refusal(With(R"("models": [{"family": "fc", "choices": {"layers": "1..65536+1"}}])")),
               HasSubstr("more than 1000"));
   EXPECT_THAT(Refusal(With(R"("models": [{"family": "fc", "file": "x.onnx"}])")), HasSubstr("either"));

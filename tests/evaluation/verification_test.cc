@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Processes of about `center`, so far apart; with beats of the metronome where it is told one.
-CellResult Made(double center, double spread, unsigned seed, std::optional<Beat> beat = std::nullopt, int processes = 3) {
+CellResult Made(double center, double spread, unsigned seed, std::optional<Beat> beat = std::nullopt,
+                int processes = 3) {
   std::mt19937 random(seed);
   std::lognormal_distribution<double> noise(0, spread);
   CellResult result;
@@ -42,9 +43,9 @@ TEST(Verify, OfFortySeldomOneIsAnotherAndASlowDownIsFound) {
     undecided += same.verdict == Verdict::kUndecided;
     found += Verify(Made(115, 0.01, 2 * seed), Made(100, 0.01, 2 * seed + 1), 0.05).verdict == Verdict::kSlower;
   }
-  EXPECT_LE(wrong, 10);       // one of 40
-  EXPECT_LE(undecided, 80);   // eight of 40
-  EXPECT_GE(found, 380);      // 38 of 40
+  EXPECT_LE(wrong, 10);      // one of 40
+  EXPECT_LE(undecided, 80);  // eight of 40
+  EXPECT_GE(found, 380);     // 38 of 40
 }
 
 TEST(Verify, AnotherPaceOfTheMachineIsNoVerdict) {

@@ -30,9 +30,9 @@ struct Framework {
   std::string_view name;
   std::vector<std::string_view> modes = {};
   std::vector<std::string_view> options = {};  // that change how it runs
-  bool takes_module = false;   // in place of the ONNX file
-  bool keeps_16_bits = false;  // of a model in wider types, where it is asked to
-  bool keeps_8_bits = false;   // likewise
+  bool takes_module = false;                   // in place of the ONNX file
+  bool keeps_16_bits = false;                  // of a model in wider types, where it is asked to
+  bool keeps_8_bits = false;                   // likewise
   Result<RunProfile> (*measure)(const Installation&, const std::filesystem::path&, const FrameworkOptions&,
                                 Talk&) = MeasureByScript;
 };
@@ -168,8 +168,8 @@ FrameworkFailure FailureOf(const ProcessEnd& end, std::string_view complaint) {
                               {"Unsupported type", FrameworkFailure::kUnsupported}};
   if (end.given_up) return FrameworkFailure::kTimeout;
   if (end.out_of_memory) return FrameworkFailure::kOutOfMemory;
-  const auto* const found =
-      std::ranges::find_if(kWords, [&](const Words& words) { return complaint.find(words.text) != std::string_view::npos; });
+  const auto* const found = std::ranges::find_if(
+      kWords, [&](const Words& words) { return complaint.find(words.text) != std::string_view::npos; });
   return found == std::end(kWords) ? FrameworkFailure::kNone : found->failure;
 }
 

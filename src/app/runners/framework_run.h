@@ -52,8 +52,8 @@ struct FrameworkOptions {
   NumericContract contract = NumericContract::kStrictF32;  // that the model's own types ask for
   std::optional<NumericContract> converted = {};           // that the framework shall keep instead
   DeviceKind device = DeviceKind::kCpu;
-  std::string device_name = {};        // of a GPU: where the framework says another, the run is refused
-  std::filesystem::path profile = {};  // where the framework's own profile is kept: a file, of TensorRT a folder
+  std::string device_name = {};         // of a GPU: where the framework says another, the run is refused
+  std::filesystem::path profile = {};   // where the framework's own profile is kept: a file, of TensorRT a folder
   FrameworkFailure* failure = nullptr;  // set where there is no run, if it is wished
 
   NumericContract kept_contract() const { return converted.value_or(contract); }

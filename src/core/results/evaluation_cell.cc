@@ -42,7 +42,9 @@ std::string_view Name(CellState state) {
 }
 
 // Json keeps members by name: one text, in whatever order they were set.
-std::string CanonicalText(const EvaluationCell& cell) { return DumpJson(WithoutUsual(ToJson<Json>(cell), ToJson<Json>(EvaluationCell()))); }
+std::string CanonicalText(const EvaluationCell& cell) {
+  return DumpJson(WithoutUsual(ToJson<Json>(cell), ToJson<Json>(EvaluationCell())));
+}
 
 Result<EvaluationCell> ParseCell(std::string_view text) {
   INFIMUM_ASSIGN_OR_RETURN(const Json json, ParseJson(text));

@@ -89,7 +89,12 @@ bool IsNoisy(const CellResult& result) {
 class Evaluating {
  public:
   Evaluating(const EvaluateOptions& options, const EvaluationFile& file, Store& store, CellRunner& runner, Talk& talk)
-      : options_(options), file_(file), store_(store), runner_(runner), talk_(talk), worker_(WorkerHere(runner.here())) {}
+      : options_(options),
+        file_(file),
+        store_(store),
+        runner_(runner),
+        talk_(talk),
+        worker_(WorkerHere(runner.here())) {}
 
   // The cells of this process, those that others have begun left to them.
   Status Run(const Part& part) {
@@ -160,8 +165,7 @@ class Evaluating {
   Status RunOne(const PlannedCell& planned) {
     const CellAttempt attempt = AttemptAt(planned);
     INFIMUM_ASSIGN_OR_RETURN(
-        const std::optional<std::int64_t> begun,
-        store_.BeginCell(attempt, [&](std::span<const CellAttempt> before) {
+        const std::optional<std::int64_t> begun, store_.BeginCell(attempt, [&](std::span<const CellAttempt> before) {
           for (const CellAttempt& one : before) {
             if (one.result) continue;
             if (IsUnderWay(one, runner_.here())) {
@@ -173,8 +177,9 @@ class Evaluating {
               talk_.Warn(fmt::format("{} ({}) was begun at {} and never ended, as its worker is gone: it is run again",
                                      planned.name, planned.hash.substr(0, 12), one.begun_at));
           }
-          return options_.again ||
-                 std::ranges::none_of(before, [&](const CellAttempt& one) { return one.result && IsDone(*one.result); });
+          return options_.again || std::ranges::none_of(before, [&](const CellAttempt& one) {
+                   return one.result && IsDone(*one.result);
+                 });
         }));
     if (!begun) return {};
     Result<CellResult> result = Measure(planned);
@@ -269,8 +274,8 @@ Result<int> ShowDifferences(const EvaluateOptions& options, const EvaluationFile
   }
   const std::vector<FieldDifference> differences = DifferencesOf(file.cells, other.cells);
   const std::vector<KnownEffect> effects = KnownEffectsOf(differences, attempts, texts);
-  INFIMUM_RETURN_IF_ERROR(
-      Write(options, DifferenceTable(differences, effects), DifferenceJson(file.hash, other.hash, differences, effects)));
+  INFIMUM_RETURN_IF_ERROR(Write(options, DifferenceTable(differences, effects),
+                                DifferenceJson(file.hash, other.hash, differences, effects)));
   return kDone;
 }
 
@@ -305,8 +310,7 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
     INFIMUM_RETURN_IF_ERROR(store->SaveEvaluation(ToStored(file)));
     INFIMUM_RETURN_IF_ERROR(evaluating.Run(*part));
     if (evaluating.held() > 0)
-      talk.Say(fmt::format("{} left to other processes, which measure them now",
-                           CountText(evaluating.held(), "cell")));
+      talk.Say(fmt::format("{} left to other processes, which measure them now", CountText(evaluating.held(), "cell")));
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<SweepCell> cells, CellsNow(file, *store, runner));
   INFIMUM_RETURN_IF_ERROR(Write(options, CellTable(file.evaluation.name, file.hash, cells),
@@ -321,7 +325,8 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command = NewCommand(
       app, "evaluate", "what a file states: models, devices, frameworks, threads, each combination measured once",
-      "FILE is infimum.evaluation/1 (src/evaluation/README.md). Each cell is kept in the store with its state: ok, oom,\n"
+      "FILE is infimum.evaluation/1 (src/evaluation/README.md). Each cell is kept in the store with its state: ok, "
+      "oom,\n"
       "timeout, failed, unsupported or skipped. What is there already is not measured again: the same command goes on\n"
       "where it was stopped, and several processes or machines share the cells of one store, or take a part each.",
       "infimum evaluate sweep.json --db team.db");
@@ -338,8 +343,9 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("X")
       ->check(NumberBetween(0.001, 10))
       ->capture_default_str();
-  command->add_option("--diff", options->other,
-                      "another evaluation file: each field that differs, and what the store knows of its effect")
+  command
+      ->add_option("--diff", options->other,
+                   "another evaluation file: each field that differs, and what the store knows of its effect")
       ->type_name("FILE");
   command->add_option("--python", options->runner.python, "the Python whose framework build is measured")
       ->type_name("PATH");

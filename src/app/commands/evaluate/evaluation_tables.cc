@@ -74,15 +74,24 @@ std::optional<Latency> TimeOf(const CellResult& result) {
 Section CellTable(const std::string& name, const std::string& hash, std::span<const SweepCell> cells) {
   Section table;
   table.title = fmt::format("{}: {} ({})", name, CountText(cells.size(), "cell"), ShortHash(hash));
-  table.columns = {"cell",  NameColumn("model"), NameColumn("conditions"), "state", NumberColumn("time"),
-                   NumberColumn("least time"), NumberColumn("share"), NumberColumn("parameters"),
-                   NumberColumn("FLOPs"), NumberColumn("bytes"), NumberColumn("memory"), "decided by", "note"};
+  table.columns = {"cell",
+                   NameColumn("model"),
+                   NameColumn("conditions"),
+                   "state",
+                   NumberColumn("time"),
+                   NumberColumn("least time"),
+                   NumberColumn("share"),
+                   NumberColumn("parameters"),
+                   NumberColumn("FLOPs"),
+                   NumberColumn("bytes"),
+                   NumberColumn("memory"),
+                   "decided by",
+                   "note"};
   for (const SweepCell& cell : cells) {
     const CellFacts& facts = cell.facts;
     table.rows.push_back(
-        {ShortHash(cell.hash), cell.name, cell.conditions, StateText(cell),
-         cell.time ? FormatLatency(*cell.time) : "", facts.floor ? FormatLatency(*facts.floor) : "",
-         cell.utilization() ? PercentText(*cell.utilization()) : "",
+        {ShortHash(cell.hash), cell.name, cell.conditions, StateText(cell), cell.time ? FormatLatency(*cell.time) : "",
+         facts.floor ? FormatLatency(*facts.floor) : "", cell.utilization() ? PercentText(*cell.utilization()) : "",
          facts.parameters ? fmt::format("{:L}", *facts.parameters) : "", OrNothing(facts.flops, FlopsText),
          OrNothing(facts.bytes, BytesText), OrNothing(facts.memory, BytesText), facts.decided_by, cell.reason});
   }
@@ -125,14 +134,20 @@ Section VerificationTable(std::span<const VerifiedCell> cells, double threshold)
       return cell.verification.not_comparable.empty() && cell.verification.verdict == verdict;
     });
   };
-  table.title = fmt::format(
-      "{}: {} same within {}, {} faster, {} slower, {} undecided, {} not comparable; numbers differ in {}",
-      CountText(cells.size(), "cell"), verdicts(Verdict::kSame), PercentText(threshold), verdicts(Verdict::kFaster),
-      verdicts(Verdict::kSlower), verdicts(Verdict::kUndecided),
-      count([](const VerifiedCell& cell) { return !cell.verification.not_comparable.empty(); }),
-      count([](const VerifiedCell& cell) { return cell.verification.numbers == Numbers::kDiffer; }));
-  table.columns = {"cell",    NameColumn("model"), NameColumn("conditions"), "numbers",
-                   "verdict", NumberColumn("before"), NumberColumn("now"),  "ratio",
+  table.title =
+      fmt::format("{}: {} same within {}, {} faster, {} slower, {} undecided, {} not comparable; numbers differ in {}",
+                  CountText(cells.size(), "cell"), verdicts(Verdict::kSame), PercentText(threshold),
+                  verdicts(Verdict::kFaster), verdicts(Verdict::kSlower), verdicts(Verdict::kUndecided),
+                  count([](const VerifiedCell& cell) { return !cell.verification.not_comparable.empty(); }),
+                  count([](const VerifiedCell& cell) { return cell.verification.numbers == Numbers::kDiffer; }));
+  table.columns = {"cell",
+                   NameColumn("model"),
+                   NameColumn("conditions"),
+                   "numbers",
+                   "verdict",
+                   NumberColumn("before"),
+                   NumberColumn("now"),
+                   "ratio",
                    "why, and what is otherwise"};
   for (const VerifiedCell& cell : cells)
     table.rows.push_back({ShortHash(cell.hash), cell.name, cell.conditions, Name(cell.verification.numbers),
@@ -218,11 +233,11 @@ Section DifferenceTable(std::span<const FieldDifference> differences, std::span<
                    "second over first, by the store"};
   for (std::size_t i = 0; i < differences.size(); ++i) {
     const KnownEffect& effect = effects[i];
-    table.rows.push_back({differences[i].field, Join(differences[i].only_here, ", "),
-                          Join(differences[i].only_there, ", "),
-                          effect.pairs == 0 ? std::string("not known: no two results differ in it alone")
-                                            : fmt::format("{:.2f} times (median of {})", effect.median,
-                                                          CountText(effect.pairs, "pair"))});
+    table.rows.push_back(
+        {differences[i].field, Join(differences[i].only_here, ", "), Join(differences[i].only_there, ", "),
+         effect.pairs == 0
+             ? std::string("not known: no two results differ in it alone")
+             : fmt::format("{:.2f} times (median of {})", effect.median, CountText(effect.pairs, "pair"))});
   }
   return table;
 }

@@ -2,7 +2,8 @@
 //
 //   INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, ReadEvaluationFile("fc.json"));
 //   INFIMUM_ASSIGN_OR_RETURN(const std::vector<CellAttempt> attempts, store.Attempts(file.hash));
-//   SweepCellsOf(file.cells, attempts, device)   // with one device's results; of several devices one list after the other
+//   SweepCellsOf(file.cells, attempts, device)   // with one device's results; of several devices one list after the
+//   other
 #pragma once
 
 #include <filesystem>

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "infimum/base/text.h"
@@ -136,6 +138,31 @@ Result<ExportCount> ExportRows(Store& store, const RowSelection& selection, cons
   return count;
 }
 
+namespace {
+
+// Evaluations and their results; an attempt that is not ended is of no use elsewhere.
+Result<ImportCount> MergeEvaluations(Store& from, Store& to) {
+  ImportCount count;
+  INFIMUM_RETURN_IF_ERROR(
+      from.VisitEvaluations([&](const StoredEvaluation& evaluation) { return to.SaveEvaluation(evaluation); }));
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<CellAttempt> attempts, from.Attempts(""));
+  for (const CellAttempt& attempt : attempts) {
+    if (!attempt.result) continue;
+    const auto is_same = [&](const CellAttempt& other) {
+      return other.worker == attempt.worker && other.begun_at == attempt.begun_at;
+    };
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> added,
+                             to.BeginCell(attempt, [&](std::span<const CellAttempt> before) {
+                               return std::ranges::none_of(before, is_same);
+                             }));
+    if (added) INFIMUM_RETURN_IF_ERROR(to.EndCell(*added, *attempt.result));
+    ++(added ? count.added : count.known);
+  }
+  return count;
+}
+
+}  // namespace
+
 Result<ImportCount> MergeStores(Store& from, Store& to, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<StoreImport> import, to.BeginImport({}));
   std::int64_t rows = 0;
@@ -148,7 +175,9 @@ Result<ImportCount> MergeStores(Store& from, Store& to, Talk& talk) {
   talk.EndProgress();
   INFIMUM_RETURN_IF_ERROR(from.VisitRuns([&](const RunProfile& run) { return import->AddRun(run); }));
   INFIMUM_RETURN_IF_ERROR(from.VisitModels([&](const StoredModel& model) { return import->AddModel(model); }));
-  return import->Commit();
+  INFIMUM_ASSIGN_OR_RETURN(ImportCount count, import->Commit());
+  INFIMUM_ASSIGN_OR_RETURN(const ImportCount attempts, MergeEvaluations(from, to));
+  return count += attempts;
 }
 
 }  // namespace infimum

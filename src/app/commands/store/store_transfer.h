@@ -29,7 +29,8 @@ struct ExportCount {
 // there as a whole or not at all; one that is there already is replaced. Nothing selected is an error.
 Result<ExportCount> ExportRows(Store& store, const RowSelection& selection, const std::string& path);
 
-// Rows with their campaigns, peaks, runs and models of `from` into `to`, in one transaction.
+// Rows with their campaigns, peaks, runs and models of `from` into `to`, in one transaction; then the results of its
+// evaluations, each in one.
 Result<ImportCount> MergeStores(Store& from, Store& to, Talk& talk);
 
 }  // namespace infimum

@@ -1,0 +1,287 @@
+// infimum evaluate: cells that are run once, whoever ends when, and what of them is shown.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "tests/app/commands/program.h"
+
+namespace infimum::testing::evaluate_test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+// In place of Python: a framework that answers at once, with the time that `time.txt` holds, and keeps count.
+constexpr const char* kFramework = R"sh(#!/bin/sh
+[ -f fails.txt ] && { cat fails.txt >&2; exit 1; }
+[ -f sleeps.txt ] && sleep "$(cat sleeps.txt)"
+echo "$2" >> calls.txt
+us=$(cat time.txt)
+while [ $# -gt 1 ]; do [ "$1" = --output ] && out=$2; shift; done
+samples="$us.0,$us.1,$us.2,$us.1,$us.0,$us.1,$us.2,$us.1"
+cat > "$out" <<END
+{"schema": "infimum.run/1", "framework": "onnxruntime", "framework_version": "$(cat version.txt)", "model": "m",
+ "model_sha256": "ab", "dims": {}, "threads": 1, "contract": "strict-f32",
+ "settings": {"outputs": "[{\"name\": \"y\", \"norm\": 2, \"values\": [$(cat value.txt)]}]"},
+ "end_to_end": [{"samples_us": [$samples]}, {"samples_us": [$samples]}, {"samples_us": [$samples]}],
+ "layers": [], "warnings": []}
+END
+)sh";
+
+class EvaluateTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    program_.Write("framework", kFramework);
+    fs::permissions(program_.folder() / "framework", fs::perms::owner_all);
+    for (const auto& [file, text] : {std::pair{"time.txt", "100"}, {"version.txt", "1.0"}, {"value.txt", "1"}})
+      program_.Write(file, text);
+  }
+
+  void WriteEvaluation(const std::string& models, const std::string& more = "") const {
+    program_.Write("e.json",
+                   R"({"schema": "infimum.evaluation/1", "name": "test", "models": [)" + models + "]" + more + "}");
+  }
+
+  static std::vector<std::string> Command(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"evaluate", "e.json", "--backend", "fake", "--python", "./framework"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  std::map<std::string, std::string> States() const {
+    std::map<std::string, std::string> states;
+    const nlohmann::json answer = program_.Json(Command({"--format", "json"}));
+    for (const nlohmann::json& cell : answer["cells"])
+      states[cell["model"]] = cell["state"].is_null() ? "none" : cell["state"].get<std::string>();
+    return states;
+  }
+
+  std::size_t Calls() const {
+    if (!fs::exists(program_.folder() / "calls.txt")) return 0;
+    const std::string calls = program_.Read("calls.txt");
+    return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), '\n'));
+  }
+
+  nlohmann::json Attempts() const {
+    return program_.Json({"query", "--sql",
+                          "SELECT a.cell_id AS cell, r.state AS state FROM cell_attempts a LEFT JOIN cell_results r ON "
+                          "r.attempt_id = a.id ORDER BY a.id",
+                          "--format", "json"});
+  }
+
+  const ProgramTest program_;
+};
+
+TEST_F(EvaluateTest, EachCellIsMeasuredOnceAndItsStateIsKept) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": [1, 2], "nodes": 16}},
+                     {"family": "fc", "choices": {"nodes": 200000}},
+                     {"family": "transformer", "choices": {"hidden": 10, "heads": 3}},
+                     {"family": "fc", "choices": {"layers": 3}, "devices": ["H200"]})");
+  const nlohmann::json listed = program_.Json(Command({"--list", "--format", "json"}));
+  EXPECT_EQ(listed["schema"], "infimum.cells/1");
+  ASSERT_EQ(listed["cells"].size(), 5U);
+  EXPECT_TRUE(listed["cells"][0]["state"].is_null());
+  EXPECT_EQ(listed["cells"][0]["parameters"], 2001 * 16 + 17 * 1000);
+  EXPECT_FALSE(fs::exists(program_.folder() / "infimum.db"));
+
+  const std::map<std::string, std::string> states = States();
+  ASSERT_EQ(states.size(), 5U);
+  EXPECT_EQ(states.at("fc layers=1 nodes=16"), "ok");
+  EXPECT_EQ(states.at("fc nodes=200000"), "oom");
+  EXPECT_EQ(states.at("transformer hidden=10 heads=3"), "skipped");
+  EXPECT_EQ(Calls(), 2U);
+  EXPECT_EQ(States(), states);
+  EXPECT_EQ(Calls(), 2U);
+  program_.Run(Command({"--again"}));
+  EXPECT_EQ(Calls(), 4U);
+
+  const nlohmann::json cells = program_.Json(Command({"--format", "json"}))["cells"];
+  EXPECT_NEAR(cells[0]["time_us"].get<double>(), 100.1, 0.2);
+  // A data sheet's device: the least time, and nothing measured.
+  EXPECT_EQ(cells[4]["device"], "H200");
+  EXPECT_GT(cells[4]["floor_us"].get<double>(), 0);
+  EXPECT_TRUE(cells[4]["time_us"].is_null());
+}
+
+TEST_F(EvaluateTest, AFrameworkThatFailsIsAStateAndOnlyRetryTriesAgain) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})", R"(, "method": {"time_limit_s": 1})");
+  program_.Write("fails.txt", "infimum: error: NOT_IMPLEMENTED: no such kernel\n");
+  EXPECT_EQ(States().begin()->second, "unsupported");
+  fs::remove(program_.folder() / "fails.txt");
+  EXPECT_EQ(States().begin()->second, "unsupported");
+  program_.Write("fails.txt", "infimum: error: std::bad_alloc\n");
+  program_.Run(Command({"--retry"}));
+  EXPECT_EQ(States().begin()->second, "oom");
+  program_.Write("fails.txt", "infimum: error: something else\n");
+  program_.Run(Command({"--retry"}));
+  EXPECT_EQ(States().begin()->second, "failed");
+  fs::remove(program_.folder() / "fails.txt");
+  program_.Write("sleeps.txt", "30");
+  program_.Run(Command({"--retry"}));
+  EXPECT_EQ(States().begin()->second, "timeout");
+  fs::remove(program_.folder() / "sleeps.txt");
+  program_.Run(Command({"--retry"}));
+  EXPECT_EQ(States().begin()->second, "ok");
+}
+
+TEST_F(EvaluateTest, KilledAtTwentyPointsNoCellIsLostAndNoneIsRunTwiceWithoutAWord) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": "1..30+1", "nodes": 16}})");
+  program_.Write("sleeps.txt", "0.03");
+  std::mt19937 random(27);
+  std::size_t told = 0;
+  const auto count_told = [&](const std::string& errors) {
+    for (std::size_t at = errors.find("never ended"); at != std::string::npos; at = errors.find("never ended", at + 1))
+      ++told;
+  };
+  for (int kill = 0; kill < 20; ++kill) {
+    const pid_t running = program_.Start(Command());
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution<int>(100, 500)(random)));
+    ::kill(running, SIGKILL);
+    count_told(program_.Finish(running).errors);
+  }
+  const Ended last = program_.Infimum(Command());
+  ASSERT_EQ(last.exit_code, 0) << last.errors;
+  count_told(last.errors);
+  std::map<std::int64_t, int> ended;
+  std::size_t unfinished = 0;
+  const nlohmann::json attempts = Attempts();
+  for (const nlohmann::json& row : attempts["rows"]) {
+    if (row[1].is_null()) {
+      ++unfinished;
+    } else {
+      ++ended[row[0].get<std::int64_t>()];
+    }
+  }
+  EXPECT_EQ(ended.size(), 30U);
+  for (const auto& [cell, results] : ended) EXPECT_EQ(results, 1) << cell;
+  EXPECT_GT(unfinished, 0U);
+  // A word that was lost with the process that said it cannot be counted.
+  EXPECT_LE(told, unfinished);
+  EXPECT_GE(told + 2, unfinished);
+}
+
+TEST_F(EvaluateTest, EightProcessesShareTheCellsOfOneStore) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": "1..24+1", "nodes": 16}})");
+  program_.Write("sleeps.txt", "0.05");
+  std::vector<pid_t> workers;
+  workers.reserve(8);
+  for (int worker = 0; worker < 8; ++worker) workers.push_back(program_.Start(Command()));
+  for (const pid_t worker : workers) {
+    const Ended ended = program_.Finish(worker);
+    EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  }
+  EXPECT_EQ(Calls(), 24U);
+  EXPECT_EQ(Attempts()["rows"].size(), 24U);
+}
+
+TEST_F(EvaluateTest, PartsOfTheCellsAreThoseOfTheWhole) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": "1..5+1", "nodes": 16}})");
+  program_.Run(Command({"--cells", "1/2"}));
+  EXPECT_EQ(Calls(), 3U);
+  program_.Run(Command({"--cells", "2/2"}));
+  EXPECT_EQ(Calls(), 5U);
+  for (const char* const part : {"0/2", "3/2", "1", "1/0", "a/b"})
+    EXPECT_EQ(program_.Infimum(Command({"--cells", part})).exit_code, 2) << part;
+}
+
+TEST_F(EvaluateTest, VerifySaysSameSlowerOtherNumbersAndWhatElseChanged) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})");
+  const auto verify = [&](int code) {
+    const Ended ended = program_.Infimum(Command({"--verify", "--format", "json"}));
+    EXPECT_EQ(ended.exit_code, code) << ended.errors;
+    return nlohmann::json(nlohmann::json::parse(ended.output)["cells"][0]);
+  };
+  EXPECT_THAT(verify(0)["why"].get<std::string>(), HasSubstr("without --verify makes one"));
+  program_.Run(Command());
+  EXPECT_EQ(verify(0)["verdict"], "same");
+  EXPECT_EQ(verify(0)["numbers"], "same");
+  program_.Write("time.txt", "120");
+  program_.Write("version.txt", "1.1");
+  const nlohmann::json slower = verify(3);
+  EXPECT_EQ(slower["verdict"], "slower");
+  EXPECT_EQ(slower["causes"][0], "framework 1.0 -> 1.1");
+  // What a verification measured is not what the next one is held against.
+  EXPECT_EQ(verify(3)["verdict"], "slower");
+  program_.Write("time.txt", "100");
+  program_.Write("value.txt", "1.5");
+  EXPECT_EQ(verify(3)["numbers"], "differ");
+}
+
+// What an evaluation may state otherwise is named, each alone.
+TEST_F(EvaluateTest, VerifyOfOtherCellsNamesWhatIsOtherwise) {
+  const std::string model = R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})";
+  WriteEvaluation(model);
+  program_.Run(Command());
+  const auto why = [&](const std::string& changed, const std::string& more) {
+    WriteEvaluation(changed, more);
+    return program_.Json(Command({"--verify", "--format", "json"}))["cells"][0]["why"].get<std::string>();
+  };
+  EXPECT_THAT(why(model, R"(, "threads": [2])"), HasSubstr("threads 1 -> 2"));
+  EXPECT_THAT(why(model, R"(, "frameworks": [{"name": "onnxruntime", "options": {"optimization": "basic"}}])"),
+              HasSubstr("framework.options.optimization none -> basic"));
+  EXPECT_THAT(why(R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}, "weights": 3})", ""),
+              HasSubstr("model.weights none -> 3"));
+  EXPECT_THAT(why(R"({"family": "fc", "choices": {"layers": 1, "nodes": 16, "batch": 2}})", ""),
+              HasSubstr("model.choices.batch none -> 2"));
+  EXPECT_THAT(why(model, R"(, "contracts": ["bf16"])"), HasSubstr("contract none -> bf16"));
+  EXPECT_THAT(why(model, R"(, "input": 2)"), HasSubstr("input 1 -> 2"));
+  EXPECT_THAT(why(model, R"(, "cores": "0")"), HasSubstr("cores none -> 0"));
+}
+
+TEST_F(EvaluateTest, DiffNamesTheFieldsAndWhatTheStoreKnowsOfThem) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": [1, 2], "nodes": 16}})");
+  program_.Run(Command());
+  program_.Write("time.txt", "50");
+  fs::rename(program_.folder() / "e.json", program_.folder() / "first.json");
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": [1, 2], "nodes": 16}})", R"(, "threads": [2])");
+  program_.Run(Command());
+  const nlohmann::json diff = program_.Json({"evaluate", "first.json", "--diff", "e.json", "--format", "json"});
+  ASSERT_EQ(diff["differences"].size(), 1U);
+  EXPECT_EQ(diff["differences"][0]["field"], "threads");
+  EXPECT_EQ(diff["differences"][0]["pairs"], 2);
+  EXPECT_NEAR(diff["differences"][0]["ratio"].get<double>(), 0.5, 0.01);
+}
+
+TEST_F(EvaluateTest, MistakesInTheFileAreSaidBeforeAnythingRuns) {
+  program_.Write("e.json", "{");
+  EXPECT_EQ(program_.Infimum(Command()).exit_code, 1);
+  WriteEvaluation(R"({"family": "fc", "choices": {"nodes": 16}})", R"(, "devices": ["H2000"])");
+  const Ended ended = program_.Infimum(Command());
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("e.json: unknown device 'H2000'"));
+  EXPECT_EQ(Calls(), 0U);
+}
+
+TEST(Evaluate, OnnxRuntimeRunsACellAndItsOutputsAreVerified) {
+  const ProgramTest program;
+  program.Write("e.json", R"({"schema": "infimum.evaluation/1",
+    "models": [{"family": "fc", "choices": {"layers": 2, "nodes": 64}}, {"family": "rnn", "choices": {"hidden": 16}}],
+    "method": {"seconds": 0.05, "processes": 1, "memory_limit": 4000000000}})");
+  const Ended ended = program.Infimum({"evaluate", "e.json", "--backend", "fake", "--format", "json"});
+  if (LacksFramework(ended)) GTEST_SKIP() << ended.errors;
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  const nlohmann::json measured = nlohmann::json::parse(ended.output);
+  for (const nlohmann::json& cell : measured["cells"]) {
+    if (cell["state"] != "ok") {
+      EXPECT_THAT(cell["reason"].get<std::string>(), HasSubstr("noisy"));
+      continue;
+    }
+    EXPECT_GT(cell["time_us"].get<double>(), 0);
+  }
+  const Ended verified = program.Infimum({"evaluate", "e.json", "--backend", "fake", "--verify", "--format", "json"});
+  // A busy machine may be slower now.
+  EXPECT_THAT(verified.exit_code, AnyOf(0, 3)) << verified.errors;
+  const nlohmann::json again = nlohmann::json::parse(verified.output);
+  for (const nlohmann::json& cell : again["cells"]) EXPECT_NE(cell["numbers"], "differ") << cell;
+}
+
+}  // namespace
+}  // namespace infimum::testing::evaluate_test
