@@ -219,7 +219,11 @@ CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph, const NeededSha
     const std::optional<std::size_t>& updated = needs.updates().of_outputs()[i];
     Raise(written, backing.root, updated ? needs.updates().Of(*updated)->written : BytesOf(graph.value(output)));
   }
-  return {Total(reads.reads), Total(written)};
+  double inputs = 0;
+  for (const ValueId input : graph.inputs)
+    if (const auto found = reads.reads.find(Root{&graph, input.index()}); found != reads.reads.end())
+      inputs += found->second;
+  return {Total(reads.reads), Total(written), inputs};
 }
 
 CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph) {

@@ -32,6 +32,7 @@ namespace infimum {
 struct CompulsoryTraffic {
   double read = 0;  // bytes; doubles, since a hostile model's total may exceed any integer
   double written = 0;
+  double inputs = 0;  // of `read` what is of the graph's inputs: caches of a decoder, say
 };
 
 CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph);

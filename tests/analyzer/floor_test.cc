@@ -34,6 +34,7 @@ TEST(CompulsoryTraffic, WeightsAndInputsAreReadAndOutputsWrittenButNoIntermediat
   const CompulsoryTraffic traffic = FindCompulsoryTraffic(model.graph());
   EXPECT_EQ(traffic.read, 32000 + 40000);
   EXPECT_EQ(traffic.written, 320);
+  EXPECT_EQ(traffic.inputs, 32000);
 }
 
 TEST(CompulsoryTraffic, AGatherReadsOneRowSinceAllIndicesMayBeOne) {

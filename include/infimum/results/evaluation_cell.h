@@ -96,7 +96,8 @@ struct CellFacts {
   std::optional<Bytes> weights = {};  // all of them
   std::optional<Bytes> memory = {};   // weights, and the most of intermediates that lives at once
   std::optional<Latency> floor = {};  // textbook, on the device
-  std::string decided_by = {};        // what decides it: "arithmetic f32", "bandwidth memory"
+  std::string decided_by = {};        // what decides it: "arithmetic f32", "bandwidth memory, weights" (or "inputs")
+  std::optional<Bytes> inputs = {};   // that must be read of the inputs, such as caches
 };
 
 struct CellResult {

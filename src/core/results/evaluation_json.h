@@ -71,6 +71,7 @@ void VisitFields(Visitor& visit, Like<CellFacts> auto& facts) {
   visit("memory_bytes", facts.memory);
   visit("floor_us", facts.floor);
   visit.Sparse("decided_by", facts.decided_by);
+  visit("input_bytes", facts.inputs);
 }
 
 }  // namespace infimum

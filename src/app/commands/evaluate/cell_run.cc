@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/bracket/bracket.h"
+#include "analyzer/floor/compulsory_traffic.h"
 #include "analyzer/gap/run_latency.h"
 #include "infimum/base/text.h"
 #include "reports/inspect/inspect_totals.h"
@@ -129,6 +130,10 @@ Status CellRunner::AddFloor(const PlannedCell& planned, CellFacts& facts) {
   const Floor& floor = FloorOf(floors, ProgramClass::kTextbook);
   facts.floor = floor.latency;
   facts.decided_by = floor.decided_by;
+  const CompulsoryTraffic traffic = FindCompulsoryTraffic(under->graph);
+  facts.inputs = Bytes{static_cast<std::int64_t>(traffic.inputs)};
+  if (floor.decided_by.starts_with("bandwidth"))
+    facts.decided_by += 2 * traffic.inputs > traffic.read ? ", inputs" : ", weights";
   return {};
 }
 

@@ -30,6 +30,7 @@ struct EvaluateOptions {
   std::string file;
   std::string database = "infimum.db";
   std::string part;   // "2/8"
+  std::string only;   // the beginning of a cell's hash
   std::string other;  // to be held against
   bool list = false, verify = false, again = false, retry = false;
   double threshold = 0.05;
@@ -283,7 +284,13 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   const Result<Part> part = ParsePart(options.part);
   if (!part.ok()) return UsageError(part.error().message);
-  INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, ReadEvaluationFile(options.file));
+  INFIMUM_ASSIGN_OR_RETURN(EvaluationFile file, ReadEvaluationFile(options.file));
+  if (!options.only.empty()) {
+    std::erase_if(file.cells, [&](const PlannedCell& cell) { return !cell.hash.starts_with(options.only); });
+    if (file.cells.empty())
+      return Error{fmt::format("{}: no cell's hash begins with {}; --list shows them", options.file, Quoted(options.only))};
+    file.hash = HashOf(file.cells);
+  }
   if (!options.other.empty()) return ShowDifferences(options, file);
   Talk talk = options.talk.Make();
   CellRunnerOptions runner_options = options.runner;
@@ -334,6 +341,7 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   AddDatabase(command, options->database);
   command->add_flag("--list", options->list, "the cells and what is known of them; nothing is measured");
   command->add_option("--cells", options->part, "only every Nth cell, from the Ith")->type_name("I/N");
+  command->add_option("--only", options->only, "only the cells whose hash begins so")->type_name("HASH");
   command->add_flag("--again", options->again, "also cells that have a result");
   command->add_flag("--retry", options->retry, "also cells whose result is not ok");
   command->add_flag("--verify", options->verify,

@@ -1,8 +1,11 @@
 // infimum report MODEL: the report again, from what the store has.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "infimum/base/text.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/compare_sides/report_compare_command.h"
@@ -18,19 +21,52 @@ struct ReportOptions {
   StoredAnalysisOptions stored;
   std::vector<std::string> backend_options;
   std::string output;
+  bool reproduce = false;
   TalkOptions talk;
 };
+
+// The run that the report is about, as an evaluation of one cell: `infimum evaluate` runs it again.
+Result<std::string> EvaluationOf(const RunProfile& run, const std::string& model) {
+  nlohmann::ordered_json framework = {{"name", run.framework}, {"version", run.framework_version}};
+  nlohmann::ordered_json json = {{"schema", "infimum.evaluation/1"}, {"name", run.model_name}};
+  json["models"] = {{{"file", std::filesystem::absolute(model).string()}}};
+  if (!run.dims.empty()) json["models"][0]["dims"] = run.dims;
+  const auto setting = [&run](const char* name) {
+    const auto found = run.settings.find(name);
+    return found == run.settings.end() ? std::string() : found->second;
+  };
+  if (const std::string mode = setting("mode"); !mode.empty()) framework["mode"] = mode;
+  if (const std::string module = setting("module"); !module.empty()) framework["module"] = module;
+  if (const std::string level = setting("graph_optimization_level"); !level.empty() && level != "all")
+    framework["options"] = {{"optimization", level}};
+  json["frameworks"] = {framework};
+  if (run.threads) json["threads"] = {*run.threads};
+  if (const auto seed = ParseInteger(setting("seed"))) json["input"] = *seed;
+  json["method"] = {{"processes", run.end_to_end.size()}};
+  return json.dump(2) + "\n";
+}
+
+Result<int> Reproduce(const ReportOptions& options, const Analysis& analysis) {
+  const std::optional<ReportRun>& run = analysis.report.run;
+  if (!run)
+    return Error{fmt::format("the store holds no run of {} to be reproduced; `infimum measure {}` makes one",
+                             options.model, ShellQuoted(options.model))};
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, EvaluationOf(run->profile, options.model));
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output.empty() ? "-" : options.output, text));
+  return kDone;
+}
 
 Result<int> RunReport(const ReportOptions& options) {
   if (options.model.empty()) return UsageError("MODEL is required; see infimum report --help");
   const std::string output =
       options.output.empty() ? DefaultReportPath(options.model, options.stored.anonymize) : options.output;
-  INFIMUM_RETURN_IF_ERROR(CheckReportForm(output));
+  if (!options.reproduce) INFIMUM_RETURN_IF_ERROR(CheckReportForm(output));
   StoredAnalysisOptions stored = options.stored;
   stored.model = options.model;
   INFIMUM_ASSIGN_OR_RETURN(stored.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(const Analysis analysis, AnalyzeStored(stored));
+  if (options.reproduce) return Reproduce(options, analysis);
   INFIMUM_RETURN_IF_ERROR(WriteReport(output, analysis.report));
   if (output != "-") options.talk.Make().Say(fmt::format("wrote {}", output));
   return kDone;
@@ -58,6 +94,8 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
                    "file to write (default: MODEL's name, .html; with --anonymize model.html)")
       ->type_name("FILE");
   AddAnonymize(command, options->stored.anonymize);
+  command->add_flag("--reproduce", options->reproduce,
+                    "in place of the report an evaluation file that `infimum evaluate` measures the framework's run by");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReport(*options); });
   AddReportCompareCommand(*command, invocation);
