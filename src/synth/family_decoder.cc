@@ -6,6 +6,8 @@
 namespace infimum::synth {
 namespace {
 
+constexpr std::int64_t kMostWidth = 1 << 16;
+
 struct Step {
   std::int64_t batch, tokens, past, hidden, heads, kv_heads, width;
   std::int64_t window;  // tokens that one attends to; at most the context
@@ -111,7 +113,7 @@ std::vector<Parameter> DecoderParameters(const DecoderSizes& usual) {
            .what = "of keys and values; they divide heads; 0: as many as heads",
            .usual = usual.kv_heads,
            .least = 0},
-          {.name = "head-width", .what = "elements of a head, even; 0: hidden / heads", .usual = 0, .least = 0},
+          {.name = "head-width", .what = "elements of a head, even; 0: hidden / heads", .usual = 0, .least = 0, .most = kMostWidth},
           {.name = "feed-forward",
            .what = "elements of a token within a network; 0: 8/3 of hidden, as a multiple of 256",
            .usual = 0,
@@ -147,7 +149,8 @@ void BuildDecoder(const Point& point, Net& net, Storage storage,
     return net.Refuse("hidden " + text(hidden) + " is not divisible by " + text(heads) + " heads");
   if (heads % kv_heads != 0)
     return net.Refuse(text(heads) + " heads are not divisible by " + text(kv_heads) + " kv-heads");
-  if (width % 2 != 0) return net.Refuse("a head-width of " + text(width) + " is not divisible by 2, as rotation needs");
+  if (width % 2 != 0 || width > kMostWidth)
+    return net.Refuse("a head-width of " + text(width) + " is not an even number up to " + text(kMostWidth));
   if (tokens > context)
     return net.Refuse(text(tokens) + " tokens are more than the context of " + text(context));
   const std::int64_t window = point.at("window") == 0 ? context : std::min(point.at("window"), context);

@@ -11,9 +11,11 @@ NetValue ChosenExperts(Net& net, NetValue x, const Point& point) {
   const std::int64_t rows = dims[0] * dims[1], hidden = dims[2], inner = FeedForwardWidth(point);
   const std::int64_t experts = point.at("experts"), chosen = point.at("top-k");
   const NetValue flat = net.Reshape(x, {rows, hidden});
-  const auto [likely, places] = net.TopK(net.Softmax(net.Projection(flat, experts, Storage::kAsType)), chosen);
+  // Chosen in f32, as implementations do.
+  const NetValue logits = net.Cast(net.Projection(flat, experts, Storage::kAsType), DataType::kF32);
+  const auto [likely, places] = net.TopK(net.Softmax(logits), chosen);
   const NetValue sum = net.Reduce("ReduceSum", ReductionKind::kSum, likely, 1, true);
-  const NetValue shares = net.Binary("Div", PointwiseKind::kDivide, likely, sum);
+  const NetValue shares = net.Cast(net.Binary("Div", PointwiseKind::kDivide, likely, sum), net.floats());
   const auto multiplied = [&, at = places](NetValue y, std::int64_t in, std::int64_t out) {
     return net.MatMul(y, net.Gather(net.Weight({experts, in, out}, in), at, 0));
   };

@@ -32,20 +32,28 @@ NetValue Net::Input(std::string name, std::vector<std::int64_t> dims, DataType t
 
 void Net::Output(std::string name, NetValue value) {
   tensors_[value.index].name = std::move(name);
+  tensors_[value.index].outputs = copies_;
   outputs_.push_back(value);
 }
 
 NetValue Net::Repeat(std::int64_t times, NetValue x, const std::function<NetValue(NetValue)>& block) {
   if (times <= 0 || !status_.ok()) return x;
+  const std::size_t first_node = nodes_.size(), first_tensor = tensors_.size(), given = x.index;
   if (blocks_ == Blocks::kUnrolled) {
     for (repetition_ = 0; repetition_ < times && status_.ok(); ++repetition_) x = block(x);
     repetition_ = 0;
-    return x;
+  } else {
+    const std::int64_t before = copies_;
+    copies_ *= times;
+    x = block(x);
+    copies_ = before;
   }
-  const std::int64_t before = copies_;
-  copies_ *= times;
-  x = block(x);
-  copies_ = before;
+  // So that the last block is the one that needs most, counted or not.
+  std::vector<NetValue> shared;
+  for (std::size_t node = first_node; node < nodes_.size(); ++node)
+    for (const std::optional<NetValue>& input : nodes_[node].inputs)
+      if (input && input->index < first_tensor && input->index != given) shared.push_back(*input);
+  if (nodes_.size() > first_node) nodes_.back().releases = std::move(shared);
   return x;
 }
 
@@ -436,9 +444,11 @@ std::int64_t MostLive(const Net& net) {
   const std::vector<NetNode>& nodes = net.nodes();
   const auto memory_of = [&](NetValue value) { return tensors[value.index].viewed.value_or(value.index); };
   std::vector<std::size_t> last(tensors.size(), 0);
-  for (std::size_t step = 0; step < nodes.size(); ++step)
+  for (std::size_t step = 0; step < nodes.size(); ++step) {
     for (const std::optional<NetValue>& input : nodes[step].inputs)
       if (input) last[memory_of(*input)] = step;
+    for (const NetValue shared : nodes[step].releases) last[memory_of(shared)] = step;
+  }
   for (const NetValue output : net.outputs()) last[memory_of(output)] = kAlways;
   std::vector<std::int64_t> freed(nodes.size(), 0);
   std::int64_t live = 0;
@@ -478,10 +488,10 @@ Result<NetTotals> TotalsOf(const Net& net) {
   Sum memory = weights;
   memory.Add(MostLive(net), 1);
   // Inputs and outputs of the times before.
-  for (const NetTensor& tensor : net.tensors())
-    if (tensor.role == NetTensor::Role::kInput) memory.Add(BytesOf(tensor), tensor.copies - 1);
-  for (const NetValue output : net.outputs())
-    memory.Add(BytesOf(net.tensors()[output.index]), net.tensors()[output.index].copies - 1);
+  for (const NetTensor& tensor : net.tensors()) {
+    const std::int64_t times = tensor.role == NetTensor::Role::kInput ? tensor.copies : tensor.outputs;
+    if (times > 1) memory.Add(BytesOf(tensor), times - 1);
+  }
   constexpr std::int64_t kMostFlops = std::numeric_limits<std::int64_t>::max() / 3;
   if (parameters.overflows() || flops.overflows() || flops.value() > kMostFlops || moved.overflows() ||
       memory.overflows() || training.overflows())

@@ -41,6 +41,7 @@ struct NetTensor {
   std::vector<double> numbers = {};        // of kNumber, elements that are no weight; of kScale the largest integer
   std::vector<std::int64_t> indices = {};  // of kIndices, its elements
   std::int64_t copies = 1;                 // how often it is there
+  std::int64_t outputs = 0;                // and how often as an output of the model
   std::optional<std::size_t> viewed = {};  // the tensor whose memory it is
 };
 
@@ -55,6 +56,7 @@ struct NetNode {
   NetAttributes attributes;
   Work work = {};  // nothing of a view
   std::int64_t copies = 1;
+  std::vector<NetValue> releases = {};  // of the last node of repeated blocks: what all of them share
 };
 
 // Blocks that are repeated stand in the net once for each time, or once and are counted.

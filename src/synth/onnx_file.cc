@@ -142,6 +142,7 @@ class Writer {
   // Weights beside the model go into `data`.
   Status Write(std::ostream& data, const std::string& data_name) {
     onnx::GraphProto& graph = *model_.mutable_graph();
+    std::size_t weights = 0;
     for (std::size_t i = 0; i < net_.tensors().size(); ++i) {
       const NetTensor& tensor = net_.tensors()[i];
       if (tensor.role == NetTensor::Role::kInput) Describe(tensor, NameOf(i), *graph.add_input());
@@ -149,7 +150,7 @@ class Writer {
       if (tensor.role == NetTensor::Role::kNumber) AddNumber(i);
       if (!IsWeight(tensor)) continue;
       if (options_.seed) {
-        AddStored(i, data, data_name);
+        AddStored(i, weights++, data, data_name);
       } else {
         AddMade(i);
       }
@@ -222,13 +223,14 @@ class Writer {
     SetAttribute({"to", weight.type}, *cast.add_attribute());
   }
 
-  void AddStored(std::size_t tensor, std::ostream& data, const std::string& data_name) {
+  // By its place among the weights alone: a decoding step and a prefill of one seed are the same model.
+  void AddStored(std::size_t tensor, std::size_t number, std::ostream& data, const std::string& data_name) {
     const NetTensor& weight = net_.tensors()[tensor];
     onnx::TensorProto& to = *model_.mutable_graph()->add_initializer();
     to.set_name(NameOf(tensor));
     to.set_data_type(OnnxType(weight.type));
     for (const std::int64_t extent : weight.shape.dims) to.add_dims(extent);
-    const Elements elements(weight, *options_.seed, tensor);
+    const Elements elements(weight, *options_.seed, number);
     const std::int64_t count = ElementCount(weight.shape), bytes = SizeOf(weight.type, count).value;
     if (data_name.empty() || bytes < kSmallest) {
       elements.Append(0, count, *to.mutable_raw_data());
