@@ -13,7 +13,7 @@ constexpr std::string_view kTypes[] = {"f32", "f16", "bf16"};
 // What every family has; before them its own.
 const Parameter kBatch{.name = "batch", .what = "inputs of one inference"};
 const Parameter kType{.name = "type",
-                      .what = "of weights and intermediates; ONNX Runtime has no bf16 on CPUs",
+                      .what = "of weights and intermediates; bf16 does not run in ONNX Runtime on CPUs",
                       .usual = 0,
                       .least = 0,
                       .most = std::size(kTypes) - 1,

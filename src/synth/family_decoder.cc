@@ -119,15 +119,15 @@ std::vector<Parameter> DecoderParameters(const DecoderSizes& usual) {
            .usual = 0,
            .least = 0},
           {.name = "vocabulary", .what = "rows of the embedding, and logits", .usual = 32000},
-          {.name = "context", .what = "tokens that the last one attends to, new ones included", .usual = 1024,
+          {.name = "context", .what = "tokens so far, with those of this step", .usual = 1024,
            .most = 1 << 20},
           {.name = "tokens",
-           .what = "new ones of the step, the others are in the cache: 1 decodes; 0: all of the context, a prefill",
+           .what = "of this step, the others are in the cache; 1: decoding; 0: all of the context, a prefill",
            .usual = 1,
            .least = 0,
            .most = 1 << 20},
           {.name = "window",
-           .what = "tokens that one attends to and the cache keeps; 0: the context",
+           .what = "tokens that one attends to, and that the cache keeps; 0: all",
            .usual = 0,
            .least = 0}};
 }
@@ -171,7 +171,7 @@ void BuildDecoder(const Point& point, Net& net, Storage storage,
 Family Decoder() {
   std::vector<Parameter> parameters = DecoderParameters({22, 2048, 32, 4});
   parameters.push_back({.name = "weights",
-                        .what = "of all products: as the type, 8 bits by column, or 4 bits by blocks of 32",
+                        .what = "of all projections: 8 bits with a scale for each column, 4 bits with one for 32 elements",
                         .usual = 0,
                         .least = 0,
                         .most = 2,

@@ -34,7 +34,7 @@ Family MixtureOfExperts() {
   std::vector<Parameter> parameters = DecoderParameters({8, 1024, 16, 8});
   parameters.push_back({.name = "experts", .what = "networks of a block", .usual = 8, .most = 1 << 12});
   parameters.push_back({.name = "top-k",
-                        .what = "experts of a token, whose weights are copied for it: for few tokens",
+                        .what = "experts of a token; their weights are copied for each: for few tokens",
                         .usual = 2,
                         .most = 1 << 12});
   return {"moe", "decoder with a mixture of experts in place of each feed-forward network", std::move(parameters),

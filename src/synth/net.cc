@@ -189,6 +189,7 @@ NetValue Net::MaxPool(NetValue x, std::int64_t kernel, std::int64_t stride) {
 
 NetValue Net::MeanOfImage(NetValue x) {
   const std::vector<std::int64_t> dims = shape(x).dims;
+  if (dims[2] * dims[3] == 1) return View("Flatten", x, {dims[0], dims[1]});
   const NetValue mean = AddNode("GlobalAveragePool", {x}, {dims[0], dims[1], 1, 1}, {},
                                 PoolingConfig{.kind = PoolingKind::kAverageWithoutPad,
                                               .types = One(x),
