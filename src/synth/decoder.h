@@ -19,7 +19,6 @@ std::int64_t FeedForwardWidth(const Point& point);
 
 // From token ids and cached keys and values to logits of the last token and the new cache. `feed_forward` maps hidden
 // states to hidden states.
-void BuildDecoder(const Point& point, Net& net, Storage storage,
-                  const std::function<NetValue(NetValue)>& feed_forward);
+void BuildDecoder(const Point& point, Net& net, Storage storage, const std::function<NetValue(NetValue)>& feed_forward);
 
 }  // namespace infimum::synth

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "src/synth/decoder.h"
@@ -49,8 +50,7 @@ Positions MakePositions(Net& net, const Step& of, std::int64_t context) {
   const NetValue half = net.Multiply(column, net.Numbers(std::move(frequencies), DataType::kF32));
   const NetValue angles = net.Concat({half, half}, 3);
   Positions positions{net.Cast(net.Unary("Cos", PointwiseKind::kCosine, angles), net.floats()),
-                      net.Cast(net.Unary("Sin", PointwiseKind::kSine, angles), net.floats()),
-                      std::nullopt};
+                      net.Cast(net.Unary("Sin", PointwiseKind::kSine, angles), net.floats()), std::nullopt};
   if (of.tokens > 1) positions.mask = Mask(net, ids, of, context);
   return positions;
 }
@@ -98,8 +98,7 @@ NetValue GroupedAttention(Net& net, NetValue x, const Step& of, const Positions&
     scores = net.Softmax(scores);
   }
   const NetValue mixed = net.Reshape(net.MatMul(scores, value), {of.batch, of.heads, of.tokens, of.width});
-  const NetValue joined =
-      net.Reshape(net.Transpose(mixed, {0, 2, 1, 3}), {of.batch, of.tokens, of.heads * of.width});
+  const NetValue joined = net.Reshape(net.Transpose(mixed, {0, 2, 1, 3}), {of.batch, of.tokens, of.heads * of.width});
   return net.Projection(joined, of.hidden, of.storage);
 }
 
@@ -113,14 +112,17 @@ std::vector<Parameter> DecoderParameters(const DecoderSizes& usual) {
            .what = "of keys and values; they divide heads; 0: as many as heads",
            .usual = usual.kv_heads,
            .least = 0},
-          {.name = "head-width", .what = "elements of a head, even; 0: hidden / heads", .usual = 0, .least = 0, .most = kMostWidth},
+          {.name = "head-width",
+           .what = "elements of a head, even; 0: hidden / heads",
+           .usual = 0,
+           .least = 0,
+           .most = kMostWidth},
           {.name = "feed-forward",
            .what = "elements of a token within a network; 0: 8/3 of hidden, as a multiple of 256",
            .usual = 0,
            .least = 0},
           {.name = "vocabulary", .what = "rows of the embedding, and logits", .usual = 32000},
-          {.name = "context", .what = "tokens so far, with those of this step", .usual = 1024,
-           .most = 1 << 20},
+          {.name = "context", .what = "tokens so far, with those of this step", .usual = 1024, .most = 1 << 20},
           {.name = "tokens",
            .what = "of this step, the others are in the cache; 1: decoding; 0: all of the context, a prefill",
            .usual = 1,
@@ -151,11 +153,17 @@ void BuildDecoder(const Point& point, Net& net, Storage storage,
     return net.Refuse(text(heads) + " heads are not divisible by " + text(kv_heads) + " kv-heads");
   if (width % 2 != 0 || width > kMostWidth)
     return net.Refuse("a head-width of " + text(width) + " is not an even number up to " + text(kMostWidth));
-  if (tokens > context)
-    return net.Refuse(text(tokens) + " tokens are more than the context of " + text(context));
+  if (tokens > context) return net.Refuse(text(tokens) + " tokens are more than the context of " + text(context));
   const std::int64_t window = point.at("window") == 0 ? context : std::min(point.at("window"), context);
-  const Step of{point.at("batch"), tokens, std::min(context - tokens, window - 1), hidden, heads, kv_heads, width,
-                   window, storage};
+  const Step of{point.at("batch"),
+                tokens,
+                std::min(context - tokens, window - 1),
+                hidden,
+                heads,
+                kv_heads,
+                width,
+                window,
+                storage};
   const NetValue ids = net.Input("input_ids", {of.batch, of.tokens}, DataType::kS64);
   const Positions positions = MakePositions(net, of, context);
   NetValue x = net.Embedding(ids, point.at("vocabulary"), hidden);
@@ -170,12 +178,13 @@ void BuildDecoder(const Point& point, Net& net, Storage storage,
 // As Llama has it (arXiv 2302.13971, 2307.09288). The usual values are those of TinyLlama (arXiv 2401.02385).
 Family Decoder() {
   std::vector<Parameter> parameters = DecoderParameters({22, 2048, 32, 4});
-  parameters.push_back({.name = "weights",
-                        .what = "of all projections: 8 bits with a scale for each column, 4 bits with one for 32 elements",
-                        .usual = 0,
-                        .least = 0,
-                        .most = 2,
-                        .words = {"as-type", "int8", "int4"}});
+  parameters.push_back(
+      {.name = "weights",
+       .what = "of all projections: 8 bits with a scale for each column, 4 bits with one for 32 elements",
+       .usual = 0,
+       .least = 0,
+       .most = 2,
+       .words = {"as-type", "int8", "int4"}});
   return {"decoder", "decoder-only language model: a step of decoding with a cache of keys and values, or a prefill",
           std::move(parameters), [](const Point& point, Net& net) {
             const auto storage = static_cast<Storage>(point.at("weights"));

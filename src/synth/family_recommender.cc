@@ -45,8 +45,7 @@ Family Recommender() {
             }
             if (!net.status().ok()) return;
             const NetValue pairs = Interactions(net, net.Concat(vectors, 1));
-            const NetValue hidden =
-                Perceptron(net, net.Concat({dense, pairs}, 1), point.at("top-layers"), nodes);
+            const NetValue hidden = Perceptron(net, net.Concat({dense, pairs}, 1), point.at("top-layers"), nodes);
             net.Output("score", net.Unary("Sigmoid", PointwiseKind::kSigmoid, net.Gemm(hidden, 1)));
           }};
 }

@@ -237,9 +237,8 @@ NetValue Net::Number(double value) {
 }
 
 NetValue Net::Numbers(std::vector<double> values, DataType type) {
-  NetTensor numbers{.role = NetTensor::Role::kNumber,
-                    .type = type,
-                    .shape = Shape{{static_cast<std::int64_t>(values.size())}}};
+  NetTensor numbers{
+      .role = NetTensor::Role::kNumber, .type = type, .shape = Shape{{static_cast<std::int64_t>(values.size())}}};
   numbers.numbers = std::move(values);
   return AddTensor(std::move(numbers));
 }
@@ -268,8 +267,8 @@ NetValue Net::LayerNormalization(NetValue x) {
 NetValue Net::RmsNormalization(NetValue x) {
   const std::vector<std::int64_t> dims = shape(x).dims;
   // A square by its own name in a layer; exporters write a power.
-  const NetValue squares =
-      AddNode("Pow", {x, Number(2)}, dims, {}, Canonicalize(PointwiseConfig{PointwiseKind::kSquare, One(x), {shape(x)}}));
+  const NetValue squares = AddNode("Pow", {x, Number(2)}, dims, {},
+                                   Canonicalize(PointwiseConfig{PointwiseKind::kSquare, One(x), {shape(x)}}));
   const auto axis = static_cast<std::int64_t>(dims.size()) - 1;
   const NetValue mean = Reduce("ReduceMean", ReductionKind::kMean, squares, axis, true);
   const NetValue root = Unary("Sqrt", PointwiseKind::kSquareRoot, Add(mean, Number(1e-5)));
@@ -375,11 +374,8 @@ NetValue Net::Slice(NetValue x, std::int64_t axis, std::int64_t first, std::int6
   Shape output = shape(x);
   output.dims[static_cast<std::size_t>(axis)] = count;
   if (output == shape(x)) return x;
-  const MovementConfig config{.kind = MovementKind::kSlice,
-                              .types = One(x),
-                              .inputs = {shape(x)},
-                              .outputs = {output},
-                              .permutation = {}};
+  const MovementConfig config{
+      .kind = MovementKind::kSlice, .types = One(x), .inputs = {shape(x)}, .outputs = {output}, .permutation = {}};
   return AddNode("Slice", {x, Indices({first}), Indices({first + count}), Indices({axis})}, output.dims, {},
                  Canonicalize(config));
 }

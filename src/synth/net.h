@@ -114,7 +114,7 @@ class Net {
   NetValue Cast(NetValue x, DataType type);
   // Over the last dimension.
   NetValue LayerNormalization(NetValue x);
-  NetValue RmsNormalization(NetValue x);  // as seven operators
+  NetValue RmsNormalization(NetValue x);  // as six operators
   NetValue Softmax(NetValue x);
   // The largest k of the last dimension, and their places.
   std::pair<NetValue, NetValue> TopK(NetValue x, std::int64_t k);

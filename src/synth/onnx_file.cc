@@ -266,8 +266,7 @@ std::int64_t StoredBytes(const Net& net, const WeightOptions& options) {
   if (!options.seed) return 0;
   std::int64_t bytes = 0;
   for (const NetTensor& tensor : net.tensors())
-    if (IsWeight(tensor))
-      bytes += SizeOf(tensor.type, ElementCount(tensor.shape)).value * tensor.copies;
+    if (IsWeight(tensor)) bytes += SizeOf(tensor.type, ElementCount(tensor.shape)).value * tensor.copies;
   return bytes;
 }
 

@@ -127,8 +127,8 @@ TEST(Families, HaveTheParametersOfKnownLanguageModels) {
   mixtral["heads"] = 32;
   EXPECT_EQ(Totals("moe", mixtral).parameters, 46'702'792'704) << "Mixtral 8x7B";
   // 26 tables, and perceptrons of 13-512-512-64 and 64 + 27 * 26 / 2-512-512-1.
-  EXPECT_EQ(Totals("recommender", {}).parameters, 26 * 100'000 * 64 + 14 * 512 + 513 * 512 + 513 * 64 +
-                                                      (64 + 351 + 1) * 512 + 513 * 512 + 513);
+  EXPECT_EQ(Totals("recommender", {}).parameters,
+            26 * 100'000 * 64 + 14 * 512 + 513 * 512 + 513 * 64 + (64 + 351 + 1) * 512 + 513 * 512 + 513);
 }
 
 TEST(Families, ADecodingStepReadsTheCacheAndLeavesOneOfTheContext) {
@@ -136,7 +136,7 @@ TEST(Families, ADecodingStepReadsTheCacheAndLeavesOneOfTheContext) {
   for (const std::int64_t batch : {1, 4}) {
     for (std::int64_t context = 128; context <= 4096; context *= 2) {
       for (const bool is_half : {false, true}) {
-        const Point point{{"layers", layers}, {"hidden", 256},       {"heads", 8},       {"kv-heads", kv_heads},
+        const Point point{{"layers", layers}, {"hidden", 256},      {"heads", 8},      {"kv-heads", kv_heads},
                           {"batch", batch},   {"context", context}, {"type", is_half}, {"vocabulary", 100}};
         const std::int64_t token = 2 * layers * batch * kv_heads * width * (is_half ? 2 : 4);
         for (const Blocks blocks : {Blocks::kCounted, Blocks::kUnrolled}) {
@@ -250,7 +250,8 @@ TEST(Families, RefuseWhatDoesNotFitTogetherOrCannotBeCounted) {
     for (const Parameter& parameter : family.parameters) {
       Refusal(family.name, {{parameter.name, parameter.most}});
       const std::string refusal = Refusal(family.name, {{parameter.name, parameter.least}});
-      EXPECT_THAT(refusal, AnyOf("", HasSubstr("divisible"), HasSubstr("experts"))) << family.name << " " << parameter.name;
+      EXPECT_THAT(refusal, AnyOf("", HasSubstr("divisible"), HasSubstr("experts")))
+          << family.name << " " << parameter.name;
     }
   }
 }

@@ -177,7 +177,7 @@ TEST_F(OnnxFile, QuantizedElementsAreWithinTheirRangeAndTheirScaleMakesThemNumbe
       for (std::int64_t i = 0; i < elements; ++i) {
         const std::size_t at = static_cast<std::size_t>(weights == 1 ? i : i / 2);
         const auto raw = static_cast<std::uint8_t>(integers.raw_data()[at]);
-        const int value = weights == 1   ? static_cast<std::int8_t>(raw)
+        const int value = weights == 1 ? static_cast<std::int8_t>(raw)
                           : i % 2 == 0 ? static_cast<std::int8_t>(raw << 4) >> 4
                                        : static_cast<std::int8_t>(raw) >> 4;
         EXPECT_LE(std::abs(value), most);

@@ -80,8 +80,9 @@ TEST(Synth, OnnxRuntimeRunsEachFamilyWithMadeAndStoredWeights) {
   for (const char* const family : {"decoder", "moe"})
     program.Run({"synth", family, "--layers", "2", "--hidden", "32", "--heads", "4", "--kv-heads", "2", "--vocabulary",
                  "100", "--context", "16", "-o", "m"});
-  program.Run({"synth", "decoder", "--layers", "2", "--hidden", "32", "--heads", "4", "--kv-heads", "2", "--vocabulary",
-               "100", "--context", "16", "--tokens", "0", "--window", "8", "--weights", "int4", "-o", "m"});
+  program.Run({"synth",      "decoder", "--layers",     "2",    "--hidden",  "32", "--heads",  "4",
+               "--kv-heads", "2",       "--vocabulary", "100",  "--context", "16", "--tokens", "0",
+               "--window",   "8",       "--weights",    "int4", "-o",        "m"});
   program.Run({"synth", "recommender", "--tables", "3", "--rows", "100", "--lookups", "4", "-o", "m"});
   int count = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(program.folder() / "m")) {

@@ -279,10 +279,10 @@ ModelGraph Normalization(const WrittenOut& form) {
   const ValueId x = m.Input("x", {form.rows, 16});
   ValueId deviation = x;
   if (form.has_mean) deviation = binary("subtract", PointwiseKind::kSubtract, x, mean("mean", x), {whole, per_row});
-  const ValueId squares =
-      form.has_product_square
-          ? binary("square", PointwiseKind::kMultiply, deviation, deviation, {whole, whole})
-          : binary("square", PointwiseKind::kPower, deviation, m.Number("two", 2), {Shape{{16 * form.rows}}, Shape{{1}}});
+  const ValueId squares = form.has_product_square
+                              ? binary("square", PointwiseKind::kMultiply, deviation, deviation, {whole, whole})
+                              : binary("square", PointwiseKind::kPower, deviation, m.Number("two", 2),
+                                       {Shape{{16 * form.rows}}, Shape{{1}}});
   const ValueId sum = binary("sum", PointwiseKind::kAdd, mean("variance", squares), m.Number("epsilon", 1e-3F),
                              {Shape{{form.rows}}, Shape{{1}}});
   const ValueId root = m.Unary("root", PointwiseKind::kSquareRoot, sum);
