@@ -13,7 +13,7 @@ constexpr std::string_view kTypes[] = {"f32", "f16", "bf16"};
 // What every family has; before them its own.
 const Parameter kBatch{.name = "batch", .what = "inputs of one inference"};
 const Parameter kType{.name = "type",
-                      .what = "of weights and intermediates",
+                      .what = "of weights and intermediates; bf16 does not run in ONNX Runtime on CPUs",
                       .usual = 0,
                       .least = 0,
                       .most = std::size(kTypes) - 1,
@@ -77,7 +77,8 @@ Status AddRange(const Parameter& parameter, std::string_view text, std::vector<s
 
 std::span<const Family> Families() {
   static const std::vector<Family> families = [] {
-    std::vector<Family> all{FullyConnected(), Convolutional(), Recurrent(), Transformer()};
+    std::vector<Family> all{FullyConnected(), Convolutional(),    Recurrent(),  Transformer(),
+                            Decoder(),        MixtureOfExperts(), Recommender()};
     for (Family& family : all) {
       family.parameters.push_back(kBatch);
       family.parameters.push_back(kType);

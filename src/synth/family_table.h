@@ -5,9 +5,12 @@
 
 namespace infimum::synth {
 
-Family FullyConnected();  // "fc"
-Family Convolutional();   // "cnn"
-Family Recurrent();       // "rnn"
-Family Transformer();     // "transformer"
+Family FullyConnected();    // "fc"
+Family Convolutional();     // "cnn"
+Family Recurrent();         // "rnn"
+Family Transformer();       // "transformer"
+Family Decoder();           // "decoder"
+Family MixtureOfExperts();  // "moe"
+Family Recommender();       // "recommender"
 
 }  // namespace infimum::synth

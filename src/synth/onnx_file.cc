@@ -27,6 +27,10 @@ int OnnxType(DataType type) {
       return onnx::TensorProto::FLOAT16;
     case DataType::kBF16:
       return onnx::TensorProto::BFLOAT16;
+    case DataType::kS8:
+      return onnx::TensorProto::INT8;
+    case DataType::kS4:
+      return onnx::TensorProto::INT4;
     default:
       return onnx::TensorProto::INT64;
   }
@@ -52,7 +56,8 @@ std::uint64_t Mixed(std::uint64_t state) {
   return state ^ (state >> 31);
 }
 
-// Even within +-sqrt(3 / fan-in): a sum of fan-in products has the variance of its operand.
+// Even within +-sqrt(3 / fan-in): a sum of fan-in products has the variance of its operand. Integers are even too, and
+// their scale makes the largest that limit.
 class Elements {
  public:
   Elements(const NetTensor& tensor, std::uint64_t seed, std::size_t number)
@@ -60,23 +65,37 @@ class Elements {
         state_(Mixed(seed * 0x9e3779b97f4a7c15ULL + number)),
         limit_(std::sqrt(3.0 / static_cast<double>(tensor.fan_in))) {}
 
+  // Two of 4 bits are a byte, of which the first is even.
   void Append(std::int64_t first, std::int64_t count, std::string& bytes) const {
     for (std::int64_t i = first; i < first + count; ++i) {
       const std::uint64_t random = Mixed(state_ + static_cast<std::uint64_t>(i + 1) * 0x9e3779b97f4a7c15ULL);
       const double unit = static_cast<double>(random >> 11) * 0x1p-52 - 1;
-      AppendValue(static_cast<float>(unit * limit_), bytes);
+      if (tensor_.role == NetTensor::Role::kScale) {
+        AppendValue(static_cast<float>(limit_ / tensor_.numbers[0]), bytes);
+      } else if (tensor_.type == DataType::kS4) {
+        const auto half = static_cast<std::uint8_t>(std::lrint(unit * 7) & 0xf);
+        if (i % 2 == 0) {
+          bytes.push_back(static_cast<char>(half));
+        } else {
+          bytes.back() = static_cast<char>(static_cast<std::uint8_t>(bytes.back()) | (half << 4));
+        }
+      } else {
+        AppendValue(static_cast<float>(tensor_.type == DataType::kS8 ? unit * 127 : unit * limit_), bytes);
+      }
     }
   }
   void AppendValue(float value, std::string& bytes) const {
     if (tensor_.type == DataType::kF32) {
       bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    } else if (tensor_.type == DataType::kS8 || tensor_.type == DataType::kS4) {
+      bytes.push_back(static_cast<char>(std::lrint(value)));
     } else {
       const std::uint16_t half = HalfBits(tensor_.type, value);
       bytes.append(reinterpret_cast<const char*>(&half), sizeof half);
     }
   }
   // Of a weight whose elements are all the same.
-  float Filled() const { return 1.0F / static_cast<float>(tensor_.fan_in); }
+  float Filled() const { return IsInteger(tensor_.type) ? 1.0F : 1.0F / static_cast<float>(tensor_.fan_in); }
 
  private:
   const NetTensor& tensor_;
@@ -92,6 +111,9 @@ void SetAttribute(const std::pair<std::string_view, NetAttribute>& from, onnx::A
   } else if (const auto* number = std::get_if<double>(&from.second)) {
     to.set_type(onnx::AttributeProto::FLOAT);
     to.set_f(static_cast<float>(*number));
+  } else if (const auto* type = std::get_if<DataType>(&from.second)) {
+    to.set_type(onnx::AttributeProto::INT);
+    to.set_i(OnnxType(*type));
   } else if (const auto* text = std::get_if<std::string>(&from.second)) {
     to.set_type(onnx::AttributeProto::STRING);
     to.set_s(*text);
@@ -120,14 +142,15 @@ class Writer {
   // Weights beside the model go into `data`.
   Status Write(std::ostream& data, const std::string& data_name) {
     onnx::GraphProto& graph = *model_.mutable_graph();
+    std::size_t weights = 0;
     for (std::size_t i = 0; i < net_.tensors().size(); ++i) {
       const NetTensor& tensor = net_.tensors()[i];
       if (tensor.role == NetTensor::Role::kInput) Describe(tensor, NameOf(i), *graph.add_input());
       if (tensor.role == NetTensor::Role::kIndices) AddIndices(tensor.indices, NameOf(i));
       if (tensor.role == NetTensor::Role::kNumber) AddNumber(i);
-      if (tensor.role != NetTensor::Role::kWeight) continue;
+      if (!IsWeight(tensor)) continue;
       if (options_.seed) {
-        AddStored(i, data, data_name);
+        AddStored(i, weights++, data, data_name);
       } else {
         AddMade(i);
       }
@@ -152,7 +175,7 @@ class Writer {
   std::string NameOf(std::size_t tensor) const {
     const NetTensor& of = net_.tensors()[tensor];
     if (!of.name.empty()) return of.name;
-    return (of.role == NetTensor::Role::kWeight ? "weight_" : "tensor_") + std::to_string(tensor);
+    return (IsWeight(of) ? "weight_" : "tensor_") + std::to_string(tensor);
   }
 
   void AddIndices(const std::vector<std::int64_t>& values, const std::string& name) {
@@ -164,11 +187,13 @@ class Writer {
   }
 
   void AddNumber(std::size_t tensor) {
+    const NetTensor& of = net_.tensors()[tensor];
     onnx::TensorProto& to = *model_.mutable_graph()->add_initializer();
     to.set_name(NameOf(tensor));
-    to.set_data_type(OnnxType(net_.tensors()[tensor].type));
-    Elements(net_.tensors()[tensor], 0, tensor)
-        .AppendValue(static_cast<float>(net_.tensors()[tensor].number), *to.mutable_raw_data());
+    to.set_data_type(OnnxType(of.type));
+    for (const std::int64_t extent : of.shape.dims) to.add_dims(extent);
+    for (const double number : of.numbers)
+      Elements(of, 0, tensor).AppendValue(static_cast<float>(number), *to.mutable_raw_data());
   }
 
   void AddMade(std::size_t tensor) {
@@ -179,23 +204,33 @@ class Writer {
     node.set_op_type("ConstantOfShape");
     node.set_name(name + "_made");
     node.add_input(shape);
-    node.add_output(name);
+    // ONNX Runtime makes no constants of 4 bits, but converts to them.
+    const bool is_converted = weight.type == DataType::kS4;
+    node.add_output(is_converted ? name + "_bytes" : name);
     onnx::AttributeProto& value = *node.add_attribute();
     value.set_name("value");
     value.set_type(onnx::AttributeProto::TENSOR);
     value.mutable_t()->add_dims(1);
-    value.mutable_t()->set_data_type(OnnxType(weight.type));
+    value.mutable_t()->set_data_type(OnnxType(is_converted ? DataType::kS8 : weight.type));
     const Elements elements(weight, 0, tensor);
     elements.AppendValue(elements.Filled(), *value.mutable_t()->mutable_raw_data());
+    if (!is_converted) return;
+    onnx::NodeProto& cast = *model_.mutable_graph()->add_node();
+    cast.set_op_type("Cast");
+    cast.set_name(name + "_converted");
+    cast.add_input(name + "_bytes");
+    cast.add_output(name);
+    SetAttribute({"to", weight.type}, *cast.add_attribute());
   }
 
-  void AddStored(std::size_t tensor, std::ostream& data, const std::string& data_name) {
+  // By its place among the weights alone: a decoding step and a prefill of one seed are the same model.
+  void AddStored(std::size_t tensor, std::size_t number, std::ostream& data, const std::string& data_name) {
     const NetTensor& weight = net_.tensors()[tensor];
     onnx::TensorProto& to = *model_.mutable_graph()->add_initializer();
     to.set_name(NameOf(tensor));
     to.set_data_type(OnnxType(weight.type));
     for (const std::int64_t extent : weight.shape.dims) to.add_dims(extent);
-    const Elements elements(weight, *options_.seed, tensor);
+    const Elements elements(weight, *options_.seed, number);
     const std::int64_t count = ElementCount(weight.shape), bytes = SizeOf(weight.type, count).value;
     if (data_name.empty() || bytes < kSmallest) {
       elements.Append(0, count, *to.mutable_raw_data());
@@ -231,8 +266,7 @@ std::int64_t StoredBytes(const Net& net, const WeightOptions& options) {
   if (!options.seed) return 0;
   std::int64_t bytes = 0;
   for (const NetTensor& tensor : net.tensors())
-    if (tensor.role == NetTensor::Role::kWeight)
-      bytes += SizeOf(tensor.type, ElementCount(tensor.shape)).value * tensor.copies;
+    if (IsWeight(tensor)) bytes += SizeOf(tensor.type, ElementCount(tensor.shape)).value * tensor.copies;
   return bytes;
 }
 
@@ -274,11 +308,15 @@ Status WriteOnnx(const Net& net, const WeightOptions& options, const std::filesy
 }
 
 std::int64_t BytesOnDisk(const Net& net, const WeightOptions& options) {
-  constexpr std::int64_t kOfNode = 512;
+  constexpr std::int64_t kOfNode = 512, kOfConstant = 10;
   std::int64_t entries = 0;
   for (const NetNode& node : net.nodes()) entries += node.copies;
-  for (const NetTensor& tensor : net.tensors()) entries += tensor.copies;
-  return StoredBytes(net, options) + entries * kOfNode;
+  std::int64_t constants = 0;
+  for (const NetTensor& tensor : net.tensors()) {
+    entries += tensor.copies;
+    constants += tensor.copies * static_cast<std::int64_t>(tensor.indices.size() + tensor.numbers.size());
+  }
+  return StoredBytes(net, options) + entries * kOfNode + constants * kOfConstant;
 }
 
 }  // namespace infimum::synth

@@ -12,11 +12,11 @@ const PointwiseConfig* AsPointwise(const std::optional<FusionStep>& step, Pointw
   return config != nullptr && config->kind == kind ? config : nullptr;
 }
 
-// Of the innermost of two dimensions.
+// Of the innermost of two dimensions, or of the only one.
 const ReductionConfig* AsRowMean(const LayerConfig& layer) {
   const auto* config = std::get_if<ReductionConfig>(&layer);
-  const bool is_row_mean = config != nullptr && config->kind == ReductionKind::kMean && config->input.rank() == 2 &&
-                           config->axes == std::vector<std::int64_t>{1};
+  const bool is_row_mean = config != nullptr && config->kind == ReductionKind::kMean && config->input.rank() <= 2 &&
+                           config->axes == std::vector{static_cast<std::int64_t>(config->input.rank()) - 1};
   return is_row_mean ? config : nullptr;
 }
 
@@ -28,9 +28,9 @@ class NormalizationMatch {
   std::optional<FusionPattern> From(const FusionStep& mean_of_squares) {
     const ReductionConfig* reduction = AsRowMean(mean_of_squares.config);
     if (reduction == nullptr) return std::nullopt;
-    rows_ = reduction->input.dims[0];
-    length_ = reduction->input.dims[1];
-    config_.input = reduction->input;
+    length_ = reduction->input.dims.back();
+    rows_ = ElementCount(reduction->input) / length_;
+    config_.input = Shape{{rows_, length_}};
     config_.types = {reduction->types.input, DataType::kNone, reduction->types.output};
     layers_ = {mean_of_squares.layers[0]};
     const std::optional<ValueId> deviation = SquaredIn(mean_of_squares.operands[0]);
@@ -94,7 +94,7 @@ class NormalizationMatch {
     if (subtract == nullptr || !IsWhole(subtract->inputs[0]) || !IsPerRow(subtract->inputs[1])) return true;
     const std::optional<FusionStep> mean = WriterOf(difference->operands[1]);
     const ReductionConfig* of = mean ? AsRowMean(mean->config) : nullptr;
-    if (of == nullptr || of->input != config_.input || mean->operands[0] != difference->operands[0]) return true;
+    if (of == nullptr || !IsWhole(of->input) || mean->operands[0] != difference->operands[0]) return true;
     if (!OnlyReader(steps_, mean->output)) return false;
     config_.kind = NormalizationKind::kLayer;
     input_ = difference->operands[0];

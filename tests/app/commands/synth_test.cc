@@ -77,6 +77,13 @@ TEST(Synth, OnnxRuntimeRunsEachFamilyWithMadeAndStoredWeights) {
       {"synth", "rnn", "--cell", "rnn,lstm,gru", "--hidden", "16", "--inputs", "24", "--steps", "4", "-o", "m"});
   program.Run({"synth", "transformer", "--layers", "2", "--hidden", "32", "--heads", "4", "--vocabulary", "100",
                "--batch", "1,2", "--seed", "3", "-o", "m"});
+  for (const char* const family : {"decoder", "moe"})
+    program.Run({"synth", family, "--layers", "2", "--hidden", "32", "--heads", "4", "--kv-heads", "2", "--vocabulary",
+                 "100", "--context", "16", "-o", "m"});
+  program.Run({"synth",      "decoder", "--layers",     "2",    "--hidden",  "32", "--heads",  "4",
+               "--kv-heads", "2",       "--vocabulary", "100",  "--context", "16", "--tokens", "0",
+               "--window",   "8",       "--weights",    "int4", "-o",        "m"});
+  program.Run({"synth", "recommender", "--tables", "3", "--rows", "100", "--lookups", "4", "-o", "m"});
   int count = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(program.folder() / "m")) {
     const Ended ended = program.Infimum(
@@ -85,7 +92,7 @@ TEST(Synth, OnnxRuntimeRunsEachFamilyWithMadeAndStoredWeights) {
     EXPECT_EQ(ended.exit_code, 0) << entry.path() << "\n" << ended.errors;
     ++count;
   }
-  EXPECT_EQ(count, 9);
+  EXPECT_EQ(count, 13);
 }
 
 }  // namespace

@@ -251,12 +251,13 @@ TEST(FusableRegions, AResidualSumIsAnOutputBesideItsNormalization) {
   EXPECT_THAT(region.outputs, ElementsAre(sum, out));
 }
 
-// A normalization of eight rows of 16 as exporters wrote it before there was an operator; `mean` alone makes it RMS.
+// A normalization of rows of 16 as exporters wrote it before there was an operator; `mean` alone makes it RMS.
 struct WrittenOut {
   bool has_mean = true;
   bool has_reciprocal = false;
   bool has_product_square = false;
   bool leaks = false;
+  std::int64_t rows = 8;  // of one row the layers are of vectors
 };
 ModelGraph Normalization(const WrittenOut& form) {
   Builder m;
@@ -269,21 +270,21 @@ ModelGraph Normalization(const WrittenOut& form) {
   };
   const auto mean = [&](const std::string& name, ValueId of) {
     ReductionConfig config;
-    config.kind = ReductionKind::kMean;
-    config.input = Shape{{8, 16}};
-    config.axes = {1};
+    config = MakeReduction(ReductionKind::kMean, config.types, Shape{{form.rows, 16}}, {1});
     return m.Measurable(name, "ReduceMean", {of}, config);
   };
-  const Shape whole{{8, 16}}, per_row{{8, 1}}, row{{16}};
-  const ValueId x = m.Input("x", {8, 16});
+  const bool is_vector = form.rows == 1;
+  const Shape whole{is_vector ? std::vector<std::int64_t>{16} : std::vector<std::int64_t>{form.rows, 16}};
+  const Shape per_row{is_vector ? std::vector<std::int64_t>{1} : std::vector<std::int64_t>{form.rows, 1}}, row{{16}};
+  const ValueId x = m.Input("x", {form.rows, 16});
   ValueId deviation = x;
   if (form.has_mean) deviation = binary("subtract", PointwiseKind::kSubtract, x, mean("mean", x), {whole, per_row});
-  const ValueId squares =
-      form.has_product_square
-          ? binary("square", PointwiseKind::kMultiply, deviation, deviation, {whole, whole})
-          : binary("square", PointwiseKind::kPower, deviation, m.Number("two", 2), {Shape{{128}}, Shape{{1}}});
+  const ValueId squares = form.has_product_square
+                              ? binary("square", PointwiseKind::kMultiply, deviation, deviation, {whole, whole})
+                              : binary("square", PointwiseKind::kPower, deviation, m.Number("two", 2),
+                                       {Shape{{16 * form.rows}}, Shape{{1}}});
   const ValueId sum = binary("sum", PointwiseKind::kAdd, mean("variance", squares), m.Number("epsilon", 1e-3F),
-                             {Shape{{8}}, Shape{{1}}});
+                             {Shape{{form.rows}}, Shape{{1}}});
   const ValueId root = m.Unary("root", PointwiseKind::kSquareRoot, sum);
   const ValueId quotient =
       form.has_reciprocal ? binary("quotient", PointwiseKind::kMultiply,
@@ -321,6 +322,12 @@ TEST(FusableRegions, ANormalizationWrittenOutIsOne) {
     }
   }
   EXPECT_FALSE(found({true, false, false, true}).has_value()) << "the deviation is read by another layer too";
+  for (const bool has_mean : {true, false}) {
+    const std::optional<FusableRegion> of_a_vector = found({has_mean, false, false, false, 1});
+    ASSERT_TRUE(of_a_vector.has_value());
+    EXPECT_THAT(Format(of_a_vector->workload), ::testing::HasSubstr("in=1x16 axis=1"));
+    EXPECT_EQ(of_a_vector->layers.size(), has_mean ? 9U : 6U);
+  }
   // The input of an RMS normalization is anybody's.
   EXPECT_TRUE(found({false, false, false, true}).has_value());
 }
