@@ -172,16 +172,31 @@ Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std
     one.point = point;
     one.cell.model.family = model.family;
     one.cell.model.weights = model.weights;
-    one.name = model.family;
-    for (const synth::Parameter& parameter : family->parameters) {
-      const std::int64_t value = point.at(parameter.name);
-      const std::string text = synth::TextOf(parameter, value);
-      if (value != parameter.usual) one.cell.model.choices[std::string(parameter.name)] = text;
-      if (model.choices.contains(std::string(parameter.name))) one.name += fmt::format(" {}={}", parameter.name, text);
-    }
+    for (const synth::Parameter& parameter : family->parameters)
+      if (const std::int64_t value = point.at(parameter.name); value != parameter.usual)
+        one.cell.model.choices[std::string(parameter.name)] = synth::TextOf(parameter, value);
     planned.push_back(std::move(one));
   }
   return planned;
+}
+
+// A family's models by what is not the same in all of them.
+void NameModels(std::vector<PlannedCell>& cells) {
+  std::map<const synth::Family*, const PlannedCell*> first;
+  std::map<const synth::Family*, std::set<std::string_view>> varying;
+  for (const PlannedCell& cell : cells) {
+    if (cell.family == nullptr) continue;
+    const PlannedCell& other = *first.try_emplace(cell.family, &cell).first->second;
+    for (const auto& [parameter, value] : cell.point)
+      if (value != other.point.at(parameter)) varying[cell.family].insert(parameter);
+  }
+  for (PlannedCell& cell : cells) {
+    if (cell.family == nullptr) continue;
+    cell.name = cell.family->name;
+    for (const synth::Parameter& parameter : cell.family->parameters)
+      if (varying[cell.family].contains(parameter.name))
+        cell.name += fmt::format(" {}={}", parameter.name, synth::TextOf(parameter, cell.point.at(parameter.name)));
+  }
 }
 
 Status CheckContracts(const std::vector<std::string>& contracts) {
@@ -256,6 +271,7 @@ Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std
               cells.push_back(std::move(planned));
             }
   }
+  NameModels(cells);
   return cells;
 }
 
