@@ -131,6 +131,30 @@ std::vector<bool> DirectLayers(const std::vector<ResolvedLayer>& layers) {
   return direct;
 }
 
+// What is measured stays out of it: rows are of the device as it is, and they raised its rates before these multiply.
+Result<WhatIfOutcome> OnOtherDevice(const ModelGraph& graph, const Bracket& bracket,
+                                    const std::vector<ResolvedLayer>& layers, DeviceModel device,
+                                    const WhatIf& what_if) {
+  for (const PeakChange& peak : what_if.peaks) INFIMUM_RETURN_IF_ERROR(device.Multiply(peak.rate, peak.factor));
+  WhatIfOutcome outcome{what_if.name, 0, {}};
+  Latency roofline{0};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    // A body's layers are not listed: its floor is kept.
+    const Latency now = layers[i].known.floor;
+    const Latency then = graph.layers[i].bodies.empty() ? FloorOfLayer(graph.layers[i], device) : now;
+    if (then != now) ++outcome.layers;
+    roofline += then;
+  }
+  const std::vector<Floor> floors = ComputeFloors(graph, device);
+  for (const Floor& floor : floors)
+    if (floor.program_class != ProgramClass::kAny)
+      outcome.floors.push_back({"floor-" + std::string(Name(floor.program_class)), floor.latency,
+                                FloorOf(bracket.floors, floor.program_class).latency - floor.latency});
+  roofline = std::max(roofline, FloorOf(floors, ProgramClass::kTextbook).latency);
+  outcome.floors.push_back({"roofline", roofline, bracket.roofline - roofline});
+  return outcome;
+}
+
 }  // namespace
 
 NumericContract MainContract(const ModelGraph& graph) {
@@ -191,13 +215,19 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   bracket.coverage = CoverageOf(layers);
   for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
   bracket.roofline = std::max(bracket.roofline, bracket.textbook().latency);
+  for (const WhatIf& what_if : options.what_ifs) {
+    if (what_if.peaks.empty()) continue;
+    Result<WhatIfOutcome> outcome = OnOtherDevice(graph, bracket, layers, device, what_if);
+    if (!outcome.ok()) return Within("--what-if " + what_if.name, outcome.error());
+    bracket.what_ifs.push_back(*std::move(outcome));
+  }
 
   const BoundsProblem problem = resolver.Problem(graph, layers, regions);
   const CombinedBounds combined = CombineBounds(problem);
   for (std::size_t layer : combined.longest_path.layers) layers[layer].known.on_critical_path = true;
   SetMarginalGains(problem, combined.parallel.latency, layers);
   for (const WhatIf& what_if : options.what_ifs)
-    bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
+    if (what_if.peaks.empty()) bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
   INFIMUM_ASSIGN_OR_RETURN(bracket.layouts,
                            PlanLayouts(graph, source, selection, bracket.environments, device, layers, regions));
   const ContextOfSelection context = FindContext(graph, residency, problem, combined.chosen, layers, regions);

@@ -129,7 +129,8 @@ NumericContract MainContract(const ModelGraph& graph);
 
 // Needs a graph that Validate() accepts. Asks `source` once for all layers and regions (on several threads once more
 // for each smaller power of two, see analyzer/bounds/bounds.h), once for reorders and once for the peaks. An
-// error only where the source fails or the device has no peaks and no data sheet at all.
+// error only where the source fails, the device has no peaks and no data sheet at all, or a what-if multiplies a peak
+// that is not known.
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options = {});
 

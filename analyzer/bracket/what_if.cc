@@ -9,26 +9,41 @@ namespace infimum {
 namespace {
 
 constexpr std::string_view kForm =
-    "write ACTION:LAYERS, ACTION one of free, floor, 0.5x, 12us; LAYERS a layer's name, op=NAME, family=NAME or all";
+    "write ACTION:LAYERS, ACTION one of free, floor, 0.5x, 12us; LAYERS a layer's name, op=NAME, family=NAME or all; "
+    "or peak:RATE=2x, RATE one of memory, launch, f32, f16, ...";
+constexpr std::string_view kPeak = "peak:";
 
 struct Action {
   LayerChange::Kind kind;
   double value = 0;
 };
 
+std::optional<double> NumberBefore(std::string_view unit, std::string_view text) {
+  if (!text.ends_with(unit)) return std::nullopt;
+  const std::optional<double> value = ParseNumber(text.substr(0, text.size() - unit.size()));
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
+}
+
 std::optional<Action> ActionOf(std::string_view text) {
   if (text == "free") return Action{LayerChange::Kind::kFree};
   if (text == "floor") return Action{LayerChange::Kind::kFloor};
-  const auto number = [](std::string_view digits) -> std::optional<double> {
-    const std::optional<double> value = ParseNumber(digits);
-    return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
-  };
-  if (text.ends_with("us")) {
-    if (const auto value = number(text.substr(0, text.size() - 2))) return Action{LayerChange::Kind::kFixed, *value};
-  } else if (text.ends_with("x")) {
-    if (const auto value = number(text.substr(0, text.size() - 1))) return Action{LayerChange::Kind::kScaled, *value};
-  }
+  if (const auto value = NumberBefore("us", text)) return Action{LayerChange::Kind::kFixed, *value};
+  if (const auto value = NumberBefore("x", text)) return Action{LayerChange::Kind::kScaled, *value};
   return std::nullopt;
+}
+
+// "f16=2.33x,memory=1.5x"
+Result<std::vector<PeakChange>> ParsePeaks(std::string_view text) {
+  std::vector<PeakChange> peaks;
+  for (const std::string_view part : infimum::Split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string_view rate = part.substr(0, equals);
+    const auto factor = equals == part.npos ? std::nullopt : NumberBefore("x", part.substr(equals + 1));
+    if (!factor || *factor == 0)
+      return Error{Quoted(part) + ": write peak:RATE=2x, RATE one of memory, launch, f16, ..."};
+    peaks.push_back({std::string(rate), *factor});
+  }
+  return peaks;
 }
 
 std::string FamilyName(const Layer& layer) {
@@ -46,6 +61,11 @@ Error Unknown(std::string_view kind, std::string_view given, const std::set<std:
 }  // namespace
 
 Result<WhatIf> ParseWhatIf(std::string_view text, const ModelGraph& graph) {
+  if (text.starts_with(kPeak)) {
+    WhatIf what_if{std::string(text), {}};
+    INFIMUM_ASSIGN_OR_RETURN(what_if.peaks, ParsePeaks(text.substr(kPeak.size())));
+    return what_if;
+  }
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return Error{Quoted(text) + ": " + std::string(kForm)};
   const std::optional<Action> action = ActionOf(text.substr(0, colon));

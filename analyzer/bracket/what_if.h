@@ -7,6 +7,12 @@
 //   12us:Conv_0              this layer takes 12 microseconds
 //   floor:all                every layer at its roofline
 //
+// And about the device, of which only floors and the roofline are made again: measured times are of the device as it
+// is.
+//
+//   peak:memory=1.5x           memory, caches too, one and a half times as fast
+//   peak:f16=2.33x,memory=1.5x both at once; launch=2x: half the time of a launch
+//
 // A region that was measured keeps its time, whatever is assumed of its layers; so what a fused bound wins is a lower
 // estimate where the layers are fused.
 #pragma once
@@ -34,9 +40,15 @@ struct LayerChange {
   Kind kind = Kind::kFree;
   double value = 0;
 };
+// A rate of the device (DeviceModel::Multiply) that is multiplied.
+struct PeakChange {
+  std::string rate;
+  double factor = 1;
+};
 struct WhatIf {
   std::string name;
   std::vector<LayerChange> changes;
+  std::vector<PeakChange> peaks = {};
 };
 
 // A bound under an assumption, and what it wins over the bound without: negative where it costs.
@@ -47,12 +59,19 @@ struct WhatIfBound {
   std::optional<Latency> gain = std::nullopt;
   std::optional<Interval> interval = std::nullopt;  // where other rows are behind it
 };
+// Of another device: a floor, or the roofline.
+struct WhatIfFloor {
+  std::string name;  // "floor-textbook", "roofline"
+  Latency latency{0};
+  Latency gain{0};
+};
 struct WhatIfOutcome {
   std::string name;
-  std::size_t layers = 0;  // that it changes
+  std::size_t layers = 0;  // that it changes; of another device whose rooflines it changes
   std::vector<WhatIfBound> bounds;
   std::optional<Coverage> coverage = std::nullopt;  // where other rows are behind it: of a model as it could be
   double inferences = 1;                            // of the model as it is, that one of the changed model stands for
+  std::vector<WhatIfFloor> floors = {};             // of another device
 };
 
 // An error says what is wrong and what is valid instead; layers that take no time by themselves (views, folded ones)

@@ -249,16 +249,37 @@ void DeviceModel::Observe(const Workload& workload, const Work& work, std::strin
   }
 }
 
+Status DeviceModel::Multiply(std::string_view rate, double factor) {
+  if (rate == "memory") {
+    memory_factor_ *= factor;
+    return {};
+  }
+  if (rate == "launch" && launch_ > Latency(0)) {
+    launch_ /= factor;
+    return {};
+  }
+  std::vector<std::string> known = {"memory"};
+  if (launch_ > Latency(0)) known.emplace_back("launch");
+  for (std::size_t type = 0; type < arithmetic_.size(); ++type) {
+    if (!(arithmetic_[type] > 0)) continue;
+    known.emplace_back(Name(static_cast<DataType>(type)));
+    if (known.back() != rate) continue;
+    arithmetic_[type] *= factor;
+    return {};
+  }
+  return Error{"no peak of " + Quoted(rate) + " is known of this device; known are those of " + Join(known, ", ")};
+}
+
 MemoryFloor DeviceModel::Memory(double read, double written) const {
   if (curves_) {
     const double seconds =
         std::max({curves_->read.SecondsFor(read), curves_->written.SecondsFor(written),
                   curves_->copied.SecondsFor(2 * std::min(read, written)), curves_->any.SecondsFor(read + written)});
-    return {std::chrono::duration<double>(seconds), "memory"};
+    return {std::chrono::duration<double>(seconds / memory_factor_), "memory"};
   }
   MemoryFloor floor;
   for (const MemoryLevel& level : levels_) {
-    const Latency latency = std::chrono::duration<double>(SecondsBeyond(level, read + written));
+    const Latency latency = std::chrono::duration<double>(SecondsBeyond(level, read + written) / memory_factor_);
     if (latency < floor.latency || (latency == floor.latency && !floor.level.empty())) continue;
     floor = {latency, level.name};
   }

@@ -55,6 +55,10 @@ class DeviceModel {
   // Raises the rates that this measured time shows to be possible.
   void Observe(const Workload& workload, const Work& work, std::string_view algorithm, Latency latency);
 
+  // A device with this rate multiplied: "memory" (of caches too), "launch" or a type of arithmetic. An error where no
+  // such rate is known.
+  Status Multiply(std::string_view rate, double factor);
+
   // Least time to read and write so many distinct bytes, inference after inference.
   MemoryFloor Memory(double read, double written) const;
 
@@ -107,6 +111,7 @@ class DeviceModel {
   std::vector<MemoryLevel> levels_;      // nearest first; empty where there are curves
   std::vector<CurvePoint> copy_curve_;   // ascending working sets, one point each
   std::array<double, 32> arithmetic_{};  // by DataType; 0 where unknown
+  double memory_factor_ = 1;             // see Multiply
   Latency launch_{0};
   Latency retention_{0};  // 0: not known
   double own_caches_ = 0;

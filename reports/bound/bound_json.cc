@@ -111,12 +111,17 @@ void to_json(Json& json, const WhatIfBound& bound) {
           {"gain_us", bound.gain}};
 }
 
+static void to_json(Json& json, const WhatIfFloor& floor) {
+  json = {{"floor", floor.name}, {"latency_us", floor.latency}, {"gain_us", floor.gain}};
+}
+
 void to_json(Json& json, const WhatIfOutcome& outcome) {
   json = {{"what_if", outcome.name},
           {"layers", outcome.layers},
           {"inferences", outcome.inferences},
           {"coverage", outcome.coverage},
           {"bounds", outcome.bounds}};
+  if (!outcome.floors.empty()) json["floors"] = outcome.floors;
 }
 
 void to_json(Json& json, const CompositionError& error) {

@@ -58,6 +58,8 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   if (bracket.shown_loss) out += fmt::format("R loses    {}\n", ShownLossText(graph, *bracket.shown_loss));
   if (!bracket.not_tried.empty()) out += fmt::format("not tried  {}\n", NotTriedText(bracket.not_tried));
+  if (std::ranges::any_of(bracket.what_ifs, [](const WhatIfOutcome& outcome) { return !outcome.floors.empty(); }))
+    out += "peaks      what if other peaks: floors and roofline only; what was measured is of the device as it is\n";
   for (const Inversion& inversion : bracket.inversions) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Printable(inversion.bound), FormatLatency(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
@@ -74,7 +76,13 @@ Section WhatIfsSection(const std::vector<WhatIfOutcome>& what_ifs) {
     if (outcome.inferences != 1) name += fmt::format(" (against {} inferences)", FormatNumber(outcome.inferences));
     const std::string measured = outcome.coverage ? PercentText(outcome.coverage->measured) : "";
     const std::string missing = outcome.coverage ? PercentText(outcome.coverage->missing) : "";
-    if (outcome.bounds.empty())
+    for (const WhatIfFloor& floor : outcome.floors) {
+      section.rows.push_back(
+          {name, layers, floor.name, FormatLatency(floor.latency), SignedLatencyText(-floor.gain), "", "", ""});
+      name.clear();
+      layers.clear();
+    }
+    if (outcome.bounds.empty() && outcome.floors.empty())
       section.rows.push_back({name, layers, "nothing is measured", "-", "-", "", measured, missing});
     for (const WhatIfBound& bound : outcome.bounds) {
       section.rows.push_back({name, layers, Name(bound.variant), FormatLatency(bound.latency),

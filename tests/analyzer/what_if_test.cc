@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
 
@@ -84,6 +86,79 @@ TEST(WhatIf, ErrorsSayWhatCouldStandThere) {
   EXPECT_THAT(error("fc_1"), HasSubstr("ACTION:LAYERS"));
   EXPECT_THAT(error("-1x:fc_1"), HasSubstr("no action"));
   EXPECT_THAT(error("nanx:fc_1"), HasSubstr("no action"));
+}
+
+// One layer of so many rows: a product of f32 with a matrix of 2048 x 2048.
+ModelGraph Product(std::int64_t rows) {
+  Builder model;
+  model.Output(model.MatMul("fc", model.Input("x", {rows, 2048}), model.Weight("w", {2048, 2048})));
+  return model.Take();
+}
+
+// TPU v2: 180 TFLOPS and 2,400 GB/s; v3: 420 TFLOPS and 3,600 GB/s (ParaDnn, arXiv 1907.10701).
+class OtherPeaks : public ::testing::Test {
+ protected:
+  OtherPeaks() {
+    using Kind = PeakRate::Kind;
+    const auto peak = [](Kind kind, double rate) {
+      return PeakRate{kind, Bytes{0}, DataType::kF32, 1, rate, "data sheet: TPU v2"};
+    };
+    source_.SetPeaks(selection_.device, {{peak(Kind::kRead, 2400e9), peak(Kind::kArithmetic, 180e12)}, Bytes{0}});
+  }
+  // How many times smaller each floor becomes.
+  std::map<std::string, double> Ratios(const ModelGraph& graph, const std::string& text) {
+    BracketOptions options;
+    const Result<WhatIf> what_if = ParseWhatIf(text, graph);
+    EXPECT_TRUE(what_if.ok()) << text;
+    options.what_ifs = {*what_if};
+    const Bracket bracket = testing::BracketOf(graph, source_, selection_, options);
+    EXPECT_THAT(bracket.what_ifs, SizeIs(1));
+    EXPECT_THAT(bracket.what_ifs[0].bounds, SizeIs(0));
+    std::map<std::string, double> ratios;
+    for (const WhatIfFloor& floor : bracket.what_ifs[0].floors)
+      ratios[floor.name] = (floor.latency + floor.gain) / floor.latency;
+    return ratios;
+  }
+
+  MemorySource source_;
+  Selection selection_ = {.device = {"gpu/test"}, .threads = 1, .cache = {}, .contract = {}, .environment = {}};
+};
+
+TEST_F(OtherPeaks, ATpuV3OverAV2HelpsEachModelByWhatDecidesIt) {
+  const std::string v3 = "peak:f32=2.3333x,memory=1.5x";
+  std::map<std::string, double> of_arithmetic = Ratios(Product(4096), v3), of_memory = Ratios(Product(8), v3);
+  EXPECT_NEAR(of_arithmetic["floor-textbook"], 2.3333, 1e-9);
+  EXPECT_NEAR(of_arithmetic["roofline"], 2.3333, 1e-9);
+  EXPECT_NEAR(of_arithmetic["floor-dense-read"], 1.5, 1e-9);
+  EXPECT_NEAR(of_memory["floor-textbook"], 1.5, 1e-9);
+  EXPECT_NEAR(of_memory["roofline"], 1.5, 1e-9);
+  // One of the two alone.
+  EXPECT_NEAR(Ratios(Product(4096), "peak:memory=1.5x")["floor-textbook"], 1, 1e-9);
+  EXPECT_NEAR(Ratios(Product(8), "peak:f32=2.3333x")["floor-textbook"], 1, 1e-9);
+}
+
+// Rates that rows show, and rows themselves, are of the device as it is.
+TEST_F(OtherPeaks, MeasuredRowsRaiseTheRatesThatAreMultipliedAndChangeNothingElse) {
+  const ModelGraph graph = Product(8);
+  Measurement row = testing::MeasuredRow(KeyOf(*graph.layers[0].workload), "fast", {Latency(1)});
+  row.device = selection_.device;
+  source_.Add(row, testing::TestEnvironment(1));
+  EXPECT_NEAR(Ratios(graph, "peak:memory=1.5x")["floor-dense-read"], 1.5, 1e-9);
+  const Bracket bracket = testing::BracketOf(graph, source_, selection_);
+  EXPECT_NEAR(bracket.textbook().latency.count(), 1, 1e-9);
+}
+
+TEST_F(OtherPeaks, APeakThatIsNotKnownIsAnError) {
+  const ModelGraph graph = Product(8);
+  BracketOptions options;
+  options.what_ifs = {{"peak:f16=2x", {}, {{"f16", 2}}}};
+  const Result<Bracket> bracket = ComputeBracket(graph, source_, selection_, options);
+  ASSERT_FALSE(bracket.ok());
+  EXPECT_THAT(bracket.error().message, HasSubstr("--what-if peak:f16=2x: no peak of 'f16' is known"));
+  EXPECT_THAT(bracket.error().message, HasSubstr("memory, f32"));
+  for (const char* text :
+       {"peak:", "peak:f32", "peak:f32=2", "peak:f32=0x", "peak:f32=-1x", "peak:f32=2x,", "peak:f32=infx"})
+    EXPECT_FALSE(ParseWhatIf(text, graph).ok()) << text;
 }
 
 TEST(Inversions, AreRecordedForEveryBoundAboveARunAndNothingIsClipped) {

@@ -125,7 +125,8 @@ void Anonymizer::Rename(Bracket& bracket) {
   for (WhatIfOutcome& outcome : bracket.what_ifs) {
     // Others name layers or dimensions.
     const auto begins = [&](std::string_view kind) { return outcome.name.starts_with(kind); };
-    if (!begins("contract:") && !begins("cache:") && !begins("layout:")) outcome.name = what_ifs_.Of(outcome.name);
+    if (!begins("contract:") && !begins("cache:") && !begins("layout:") && !begins("peak:"))
+      outcome.name = what_ifs_.Of(outcome.name);
   }
   bracket.deciders.clear();
   if (bracket.layouts)

@@ -81,6 +81,24 @@ TEST_F(WhatIfTest, OneLayoutLeavesOutWhatHasAnother) {
   EXPECT_GT(Latency(first.at("bounds"), "sequential"), free * 1.01);
 }
 
+// A data sheet is enough.
+TEST_F(WhatIfTest, OtherPeaksOfADeviceThatIsNotHere) {
+  const Json bound = Bound({"--device", "h200", "--what-if", "peak:memory=2x", "--what-if", "peak:f32=2x"});
+  const Json memory = Find(bound, "peak:memory=2x"), arithmetic = Find(bound, "peak:f32=2x");
+  const auto floor = [](const Json& outcome, const std::string& name) {
+    for (const Json& one : outcome.at("floors"))
+      if (one.at("floor") == name) return one.at("latency_us").get<double>();
+    return 0.0;
+  };
+  EXPECT_DOUBLE_EQ(floor(memory, "floor-dense-read"), bound.at("floor_us").get<double>() / 2);
+  EXPECT_DOUBLE_EQ(floor(memory, "floor-textbook"), bound.at("conventional_floor_us").get<double>());
+  EXPECT_DOUBLE_EQ(floor(arithmetic, "floor-textbook"), bound.at("conventional_floor_us").get<double>() / 2);
+  EXPECT_LT(floor(arithmetic, "roofline"), bound.at("roofline_us").get<double>());
+  const Ended table = Run({"bound", "--device", "h200", "--what-if", "peak:memory=2x"});
+  EXPECT_THAT(table.output, HasSubstr("floors and roofline only"));
+  EXPECT_THAT(Run({"bound", "--device", "h200", "--what-if", "peak:f61=2x"}).errors, HasSubstr("no peak of 'f61'"));
+}
+
 TEST_F(WhatIfTest, WhatCannotBeIsSaidInOneLine) {
   Analyze();
   const auto error = [&](const std::string& what) {

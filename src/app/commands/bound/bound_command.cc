@@ -94,7 +94,8 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--what-if", options->stored.what_ifs,
                    "solve again under an assumption: free:LAYER, floor:op=Softmax, 0.5x:family=matmul, 12us:LAYER; "
-                   "contract:bf16, dim:batch=8, cache:cold-weights, layout:channels-last")
+                   "contract:bf16, dim:batch=8, cache:cold-weights, layout:channels-last; floors with other peaks: "
+                   "peak:memory=1.5x, peak:f16=2x,launch=2x")
       ->type_name("WHAT")
       ->allow_extra_args(false);
   command->add_flag("--observed", options->stored.observed,
