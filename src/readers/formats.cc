@@ -65,6 +65,10 @@ constexpr FileFormat kRun{.name = "framework run",
 constexpr FileFormat kGoogleBenchmark{.name = "Google Benchmark JSON", .read_results = ReadGoogleBenchmarkResults};
 constexpr FileFormat kScopeBenchmarks{
     .name = "Google Benchmark JSON of another program", .read_results = ReadScopeBenchmarks, .is_campaign = true};
+constexpr FileFormat kParaDnn{.name = "sweep of ParaDnn",
+                              .advice =
+                                  "a published sweep of ParaDnn: rates of whole models of a family, of which the "
+                                  "store keeps none; infimum synth fc makes the models"};
 
 // What has to be unpacked before it is read.
 constexpr FileFormat kTar{.name = "archive of files",
@@ -113,6 +117,11 @@ bool IsRun(FileStart& start) {
 // In either order of the keys.
 bool IsGoogleBenchmark(FileStart& start) { return start.Has("\"benchmarks\"") || start.Has("\"context\""); }
 
+bool IsParaDnn(FileStart& start) {
+  return start.text().starts_with('{') && (start.Has("\"step_per_sec\"") || start.Has("\"flops_perc\"")) &&
+         start.Has("\"labels\"");
+}
+
 // An event of a trace in each line, as databases export them.
 bool IsEventLines(FileStart& start) {
   if (start.text().find('\n') == std::string_view::npos) return false;
@@ -145,6 +154,7 @@ constexpr Row kRows[] = {
     {kRun, IsRun},
     {kGoogleBenchmark, [](FileStart& start) { return IsGoogleBenchmark(start) && start.Has("\"infimum\":"); }},
     {kScopeBenchmarks, IsGoogleBenchmark},
+    {kParaDnn, IsParaDnn},
     {kEventLines, IsEventLines},
     {kOnnxRuntimeProfile,
      [](FileStart& start) { return IsLateTrace(start) && IsOnnxRuntimeProfile(start.LateEvents()); }},

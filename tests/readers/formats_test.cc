@@ -30,6 +30,12 @@ TEST(FileFormat, TheContentDecides) {
             "Google Benchmark JSON of another program");
 }
 
+TEST(FileFormat, ASweepOfParaDnnIsKnownByItsLists) {
+  EXPECT_EQ(KindOf(R"({"states": [], "labels": [], "step_per_sec": []})"), "sweep of ParaDnn");
+  EXPECT_EQ(KindOf(R"({"infeed": [], "labels": [], "flops_perc": []})"), "sweep of ParaDnn");
+  EXPECT_EQ(KindOf(R"({"labels": []})"), "unknown");
+}
+
 TEST(FileFormat, ADatabaseIsAnExportUnlessItIsAStoreOfOurs) {
   std::string database("SQLite format 3\0", 16);
   EXPECT_EQ(KindOf(database), "export of Nsight Systems");
