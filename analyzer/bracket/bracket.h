@@ -17,6 +17,7 @@
 #include "analyzer/bracket/not_tried.h"
 #include "analyzer/bracket/shown_loss.h"
 #include "analyzer/bracket/what_if.h"
+#include "analyzer/estimate/estimate.h"
 #include "analyzer/floor/floor.h"
 #include "analyzer/rows/pace.h"
 #include "analyzer/types/layer_time.h"
@@ -118,6 +119,7 @@ struct Bracket {
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
   std::vector<NotTried> not_tried;           // where a run may be faster than all that is known
   std::vector<WhatIfOutcome> what_ifs;       // as asked for; and contracts and cache states that have rows
+  std::optional<Estimate> estimate;          // of `sequential`, from other devices, where it was asked for: no bound
   std::vector<Decider> deciders;             // of fused-sequential, most uncertain first
   std::vector<UpperLimit> upper;             // see AddUpperLimit
   const UpperLimit* Shown() const;           // R; null where there is none

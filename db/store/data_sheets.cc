@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -171,6 +172,9 @@ DataSheet SheetFrom(const Line& line) {
   sheet.source = line.text("source");
   sheet.notes = line.text("notes");
   sheet.peaks = PeaksOf(line);
+  const std::optional<double> base = line.number("base_clock_mhz");
+  const std::optional<double> highest = Larger(line.number("boost_clock_mhz"), line.number("max_clock_mhz"));
+  if (base && highest) sheet.middle_clock = std::sqrt(std::min(1.0, *base / *highest));
   return sheet;
 }
 

@@ -35,6 +35,9 @@ struct DataSheet {
   // clock, and then the rate's source does not begin with "data sheet", so that floors made of it are tagged
   // "estimated".
   DevicePeaks peaks;
+  // The geometric middle between the base clock and the peaks' clock, over the latter: what an estimate may expect
+  // where nothing is known of the clocks. 1 where one of them is unknown.
+  double middle_clock = 1;
 };
 
 // In the order of the file.

@@ -35,6 +35,19 @@ static void to_json(Json& json, const SeveralHosts& hosts) {
   json = {{"count", hosts.count}, {"clocks_differ", hosts.clocks_differ()}, {"remark", HostsText(hosts)}};
 }
 
+static void to_json(Json& json, const MeasureNext& next) {
+  json = {{"workload", next.workload}, {"device", next.device}, {"factor", next.factor}};
+}
+
+static void to_json(Json& json, const Estimate& estimate) {
+  json = {{"variant", "sequential"},           {"latency_us", estimate.latency},
+          {"interval_us", estimate.interval},  {"level", estimate.interval ? Json(estimate.level) : Json(nullptr)},
+          {"devices", estimate.devices},       {"models", estimate.models},
+          {"measured", estimate.measured},     {"transferred", estimate.transferred},
+          {"neighbours", estimate.neighbours}, {"missing", estimate.missing},
+          {"measure_next", estimate.next}};
+}
+
 static void to_json(Json& json, const UpperLimit& limit) {
   json = {{"name", limit.name},
           {"latency_us", limit.latency},
@@ -217,6 +230,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                      {"upper", bracket.upper},
                      {"inversions", bracket.inversions},
                      {"what_ifs", bracket.what_ifs},
+                     {"estimate", bracket.estimate},
                      {"demonstrated_us", bracket.demonstrated},
                      {"composition_error", bracket.composition},
                      {"shown_loss", ShownLossJson(graph, bracket.shown_loss)},

@@ -23,11 +23,35 @@ TableRow FloorRow(const Floor& floor) {
   return BracketRow(FloorName(floor.program_class), floor.latency, std::nullopt, Join(notes, ", "));
 }
 
+// What an estimate is made of: "80 % interval of 7 devices left out; 100 % measured on other devices".
+std::string EstimateText(const Estimate& estimate) {
+  std::vector<std::string> parts;
+  if (estimate.measured > 0) parts.push_back(PercentText(estimate.measured) + " measured here");
+  if (estimate.transferred > 0) parts.push_back(PercentText(estimate.transferred) + " measured on other devices");
+  if (estimate.neighbours > 0) parts.push_back(PercentText(estimate.neighbours) + " by similar layers there");
+  if (estimate.missing > 0) parts.push_back(PercentText(estimate.missing) + " of the roofline missing");
+  return fmt::format("{}; {}",
+                     estimate.interval ? fmt::format("{} interval of {} left out", PercentText(estimate.level),
+                                                     CountText(estimate.devices, "device"))
+                                       : "no interval: too few devices, or too much missing",
+                     Join(parts, ", "));
+}
+
+Section NextSection(const std::vector<MeasureNext>& next) {
+  Section section{.columns = {NameColumn("measure next"), NameColumn("on"), NumberColumn("interval")}};
+  for (const MeasureNext& one : next)
+    section.rows.push_back({one.workload.text, one.device, fmt::format("÷× {:.2f}", one.factor)});
+  return section;
+}
+
 Section BracketSection(const Bracket& bracket) {
   Section section{.columns = {"quantity", NumberColumn("latency"), "interval", NameColumn("assumptions")},
                   .rows = BracketRows(bracket)};
   if (bracket.bounds.empty())
     section.rows.push_back(BracketRow("roofline", bracket.roofline, std::nullopt, "estimated, nothing is measured"));
+  if (const std::optional<Estimate>& estimate = bracket.estimate)
+    section.rows.push_back(
+        BracketRow("estimated, sequential", estimate->latency, estimate->interval, EstimateText(*estimate)));
   for (const UpperLimit& limit : bracket.upper)
     section.rows.push_back(BracketRow(limit.name, limit.latency, limit.interval, LimitText(limit)));
   return section;
@@ -143,6 +167,8 @@ Section CsvOfBracket(const Bracket& bracket) {
   for (const Bound& bound : bracket.bounds)
     add(std::string(Name(bound.variant)), bound.latency, bound.interval, Join(bound.assumptions, " "));
   if (bracket.bounds.empty()) add("roofline", bracket.roofline, std::nullopt, "estimated");
+  if (const std::optional<Estimate>& estimate = bracket.estimate)
+    add("estimated-sequential", estimate->latency, estimate->interval, EstimateText(*estimate));
   for (const UpperLimit& limit : bracket.upper) add(limit.name, limit.latency, limit.interval, LimitText(limit));
   return section;
 }
@@ -210,6 +236,7 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
   const auto add = [&out, width](const Section& section) {
     if (!section.rows.empty()) out += '\n' + SectionTable(section, width);
   };
+  if (bracket.estimate) add(NextSection(bracket.estimate->next));
   add(WhatIfsSection(bracket.what_ifs));
   if (!layers) return out;
   add(LayersOfBracket(graph, bracket));

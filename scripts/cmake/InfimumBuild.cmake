@@ -61,8 +61,8 @@ function(infimum_library name)
   infimum_in_batches(infimum_${name})
 endfunction()
 
-# Replaces the sources of a target by batches that include them. Sources with compile options or definitions of their own,
-# which must be set before, and generated ones stay alone. (CMake's UNITY_BUILD writes absolute paths, so that ccache knows
+# Replaces the sources of a target by batches that include them. Sources with compile options or definitions of their own
+# or SKIP_UNITY_BUILD_INCLUSION, which must be set before, and generated ones stay alone. (CMake's UNITY_BUILD writes absolute paths, so that ccache knows
 # nothing of another clone.)
 function(infimum_in_batches target)
   if(NOT INFIMUM_UNITY)
@@ -76,7 +76,8 @@ function(infimum_in_batches target)
   foreach(source IN LISTS sources)
     get_source_file_property(options ${source} COMPILE_OPTIONS)
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
-    if(NOT source MATCHES "[.]cc$" OR IS_ABSOLUTE "${source}" OR options OR definitions)
+    get_source_file_property(skipped ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(NOT source MATCHES "[.]cc$" OR IS_ABSOLUTE "${source}" OR options OR definitions OR skipped)
       list(APPEND alone "${source}")
       continue()
     endif()

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "infimum/db/store.h"
@@ -53,6 +54,13 @@ TEST(DataSheets, ModulesOfOneNameAreDistinguishedByTheirMultiprocessors) {
   const DataSheet *const large = FindDataSheet("Orin", "8.7", "16"), *const small = FindDataSheet("Orin", "8.7", "8");
   ASSERT_TRUE(large != nullptr && small != nullptr);
   EXPECT_NE(large, small);
+}
+
+// 585 to 1,590 MHz; of the GRID K520 one clock is all that is known.
+TEST(DataSheets, TheMiddleOfTheClocksIsBetweenTheBaseAndThePeaks) {
+  EXPECT_NEAR(FindDataSheet("T4")->middle_clock, std::sqrt(585.0 / 1590), 1e-12);
+  EXPECT_EQ(FindDataSheet("K520")->middle_clock, 1);
+  for (const DataSheet& sheet : DataSheets()) EXPECT_GT(sheet.middle_clock, 0.5) << sheet.device.name;
 }
 
 TEST(DataSheets, AMeasuredDeviceHasThatOfItsName) {

@@ -1,8 +1,7 @@
 // Published sweeps of ParaDnn.
-#include "src/readers/benchmarks/paradnn_points.h"
-
 #include <cmath>
 
+#include "src/readers/benchmarks/paradnn_points.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

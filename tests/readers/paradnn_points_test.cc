@@ -36,8 +36,8 @@ TEST(ParaDnnPoints, APointIsOneOfAFamilyWithItsTimeOrWhyThereIsNone) {
   const ParaDnnPoint &ran = (*points)[0], &failed = (*points)[1];
   EXPECT_EQ(ran.family, "fc");
   EXPECT_EQ(ran.device, "TPU v2");
-  EXPECT_THAT(ran.parameters, ElementsAre(Pair("batch", 64), Pair("inputs", 2000), Pair("layers", 4),
-                                          Pair("nodes", 32), Pair("outputs", 1000)));
+  EXPECT_THAT(ran.parameters, ElementsAre(Pair("batch", 64), Pair("inputs", 2000), Pair("layers", 4), Pair("nodes", 32),
+                                          Pair("outputs", 1000)));
   EXPECT_EQ(ran.state, State::kMeasured);
   EXPECT_EQ(ran.step, Latency(10000));
   EXPECT_EQ(ran.weights, 3500);

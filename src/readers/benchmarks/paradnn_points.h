@@ -24,8 +24,9 @@ namespace infimum {
 
 struct ParaDnnPoint {
   enum class State { kMeasured, kOutOfMemory, kUnfinished };
-  std::string family;                              // "fc"
-  std::map<std::string, std::int64_t> parameters;  // as `infimum synth` calls them: layers, nodes, inputs, outputs, batch
+  std::string family;  // "fc"
+  std::map<std::string, std::int64_t>
+      parameters;  // as `infimum synth` calls them: layers, nodes, inputs, outputs, batch
   std::string device;
   State state = State::kMeasured;
   // Of measured points, and only where the file has it.

@@ -1,11 +1,13 @@
 // infimum bound MODEL: the bracket from what the store has; nothing is measured.
 #include <memory>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
+#include "src/app/commands/bound/estimate_question.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {
@@ -35,10 +37,25 @@ struct BoundOptions {
   DimOptions dims;
   StoredAnalysisOptions stored;
   std::vector<std::string> backend_options;
-  bool layers = false;
+  bool layers = false, estimate = false;
+  std::chrono::seconds advise{0};
   OutputFormat format = OutputFormat::kTable;
   std::string output = "-";
 };
+
+// What the candidates of one workload take in all their repetitions, as analyze guesses it too.
+constexpr std::chrono::duration<double> kGuessedForEach{3.5};
+
+Result<Estimate> EstimateFromOthers(const BoundOptions& options, const Analysis& analysis) {
+  const std::string& database = options.stored.database;
+  if (!StoreExists(database)) return Error{ShownAddress(database) + ": no such store, and no rows of other devices"};
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(database, OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const EstimateQuestion question, AskForEstimate(analysis, *store));
+  INFIMUM_ASSIGN_OR_RETURN(Estimate estimate, EstimateModel(question));
+  INFIMUM_ASSIGN_OR_RETURN(estimate.next,
+                           WhatToMeasureNext(question, static_cast<std::size_t>(options.advise / kGuessedForEach)));
+  return estimate;
+}
 
 Result<int> RunBound(const BoundOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
@@ -47,7 +64,12 @@ Result<int> RunBound(const BoundOptions& options) {
   stored.fills_report = false;
   INFIMUM_ASSIGN_OR_RETURN(stored.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
-  INFIMUM_ASSIGN_OR_RETURN(const Analysis analysis, AnalyzeStored(stored));
+  INFIMUM_ASSIGN_OR_RETURN(Analysis analysis, AnalyzeStored(stored));
+  if (options.estimate || options.advise.count() > 0) {
+    Result<Estimate> estimate = EstimateFromOthers(options, analysis);
+    if (!estimate.ok()) return Within("--estimate", estimate.error());
+    analysis.bracket.estimate = *std::move(estimate);
+  }
   std::string text;
   switch (options.format) {
     case OutputFormat::kTable:
@@ -98,6 +120,19 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
                    "peak:memory=1.5x, peak:f16=2x,launch=2x")
       ->type_name("WHAT")
       ->allow_extra_args(false);
+  command->add_flag("--estimate", options->estimate,
+                    "also what `sequential` would be on a device with few rows or none: estimated from the rows of "
+                    "other devices and the data sheets of all, with an interval of 80 %");
+  command
+      ->add_option_function<std::string>(
+          "--advise",
+          [&advise = options->advise](const std::string& text) {
+            const Result<Clock::Duration> time = ParseDuration(text);
+            if (!time) throw CLI::ValidationError("--advise", time.error().message);
+            advise = std::chrono::duration_cast<std::chrono::seconds>(*time);
+          },
+          "estimate, and list what to measure next within this time (20m) so that the interval narrows most")
+      ->type_name("TIME");
   command->add_flag("--observed", options->stored.observed,
                     "also use the layers of the framework's profiled run as candidates");
   AddFormat(command, options->format);

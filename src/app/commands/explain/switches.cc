@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/framework_run.h"
