@@ -288,7 +288,8 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
   if (!options.only.empty()) {
     std::erase_if(file.cells, [&](const PlannedCell& cell) { return !cell.hash.starts_with(options.only); });
     if (file.cells.empty())
-      return Error{fmt::format("{}: no cell's hash begins with {}; --list shows them", options.file, Quoted(options.only))};
+      return Error{
+          fmt::format("{}: no cell's hash begins with {}; --list shows them", options.file, Quoted(options.only))};
     file.hash = HashOf(file.cells);
   }
   if (!options.other.empty()) return ShowDifferences(options, file);

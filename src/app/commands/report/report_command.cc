@@ -94,8 +94,9 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
                    "file to write (default: MODEL's name, .html; with --anonymize model.html)")
       ->type_name("FILE");
   AddAnonymize(command, options->stored.anonymize);
-  command->add_flag("--reproduce", options->reproduce,
-                    "in place of the report an evaluation file that `infimum evaluate` measures the framework's run by");
+  command->add_flag(
+      "--reproduce", options->reproduce,
+      "in place of the report an evaluation file that `infimum evaluate` measures the framework's run by");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReport(*options); });
   AddReportCompareCommand(*command, invocation);
