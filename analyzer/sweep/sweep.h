@@ -1,9 +1,9 @@
 // A sweep: the cells of an evaluation with what became of them, and what they say together.
 //
 //   16 cells of fc: 4 numbers of nodes by 4 batches, on one device
-//   UtilizationOf(cells, "model.choices.nodes", "model.choices.batch")   4 x 4 shares of the least time
-//   SensitivityOf(cells)      nodes explain 0.71 of the variance of log time, batch 0.27
-//   ParetoOf(cells)           which have more parameters than any faster one
+//   UtilizationMap(cells, nodes, batch)    4 x 4 shares of the least time             (maps.h)
+//   SensitivityOf(cells)                   nodes explain 0.71 of the variance of log time, batch 0.27
+//   ParetoOf(cells, kParameters)           which have more parameters than any faster one    (ranks.h)
 #pragma once
 
 #include <cstddef>
@@ -46,5 +46,32 @@ struct SweepAxis {
   bool is_numeric = false;
 };
 std::vector<SweepAxis> AxesOf(std::span<const SweepCell> cells);
+
+// What the cells are held against each other by: what was measured, or, where nothing can be, the floor.
+enum class SweepQuantity { kTime, kFloor };
+std::optional<Latency> QuantityOf(const SweepCell& cell, SweepQuantity quantity);
+
+// By how much less of the variance of the logarithm is explained without an axis.
+//
+//   log q = b0 + sum over numeric axes of b_i log(value) + sum over the values of the others of b_ij + e,   least squares
+//   R^2 = 1 - RSS / TSS          share of an axis = (RSS without it - RSS) / TSS
+//
+// Shares add up to R^2 where the axes are independent of each other, as in a full grid; of two axes that change together
+// neither gets what they have in common. A numeric axis with a value of 0 or less counts as words. An axis that some
+// cells lack gets one more term, for these.
+struct Sensitivity {
+  struct Axis {
+    std::string field;
+    bool is_numeric = false;
+    double share = 0;
+  };
+  std::size_t cells = 0;
+  double r_squared = 0;
+  std::vector<Axis> axes;             // the largest share first
+  std::vector<std::string> left_out;  // words with more values than a fit of so many cells carries
+};
+// Nothing where fewer than three cells have the quantity, or all of them the same.
+std::optional<Sensitivity> SensitivityOf(std::span<const SweepCell> cells,
+                                         SweepQuantity quantity = SweepQuantity::kTime);
 
 }  // namespace infimum

@@ -18,7 +18,30 @@
     return a.localeCompare(b, 'en', {numeric: true});
   };
 
+  // What a page keeps in a <noscript> until all rows are asked for.
+  const complete = (table) => {
+    const rest = document.querySelector(`noscript[data-continues="${table.id}"]`);
+    if (!rest) return;
+    const rows = new DOMParser().parseFromString(rest.textContent, 'text/html').querySelectorAll('tbody tr');
+    table.tBodies[0].append(...rows);
+    rest.nextElementSibling.remove();
+    rest.remove();
+  };
+  for (const rest of document.querySelectorAll('noscript[data-continues]')) {
+    const table = document.getElementById(rest.dataset.continues);
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'more';
+    button.textContent = `Show all ${rest.dataset.rows} rows`;
+    button.addEventListener('click', () => {
+      complete(table);
+      table.closest('.scroll').focus();
+    });
+    rest.after(button);
+  }
+
   const sortBy = (table, column, heading) => {
+    complete(table);
     const descending = heading.getAttribute('aria-sort') === 'ascending';
     for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
     heading.setAttribute('aria-sort', descending ? 'descending' : 'ascending');
@@ -78,6 +101,7 @@
     const count = input.closest('.controls').querySelector('[role="status"]');
     const apply = () => {
       const wanted = input.value.trim().toLowerCase();
+      if (wanted !== '') complete(table);
       let shown = 0;
       for (const row of table.tBodies[0].rows) {
         row.hidden = wanted !== '' && !row.textContent.toLowerCase().includes(wanted);

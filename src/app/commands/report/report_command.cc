@@ -9,6 +9,7 @@
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/compare_sides/report_compare_command.h"
+#include "src/app/commands/report_sweep/report_sweep_command.h"
 #include "src/app/model_report/report_output.h"
 #include "src/app/options.h"
 
@@ -79,7 +80,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
                                  std::string(kReportForms) + " Of a file called compare: ./compare.",
                                  "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
-  // Not required where `compare` follows.
+  // Not required where `compare` or `sweep` follows.
   AddModel(command, options->model);
   command->get_option("MODEL")->required(false);
   AddDims(command, options->dims);
@@ -100,6 +101,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReport(*options); });
   AddReportCompareCommand(*command, invocation);
+  AddReportSweepCommand(*command, invocation);
 }
 
 }  // namespace infimum::cli

@@ -1,0 +1,37 @@
+// Tables whose cells are coloured by how far their ratios are from 1, of a page that sorts and filters them
+// (assets/comparison.js); everything stands in them without the script.
+//
+//   const HeatLook look{labels, HeatScale(ColouredRatios(sections)), std::nullopt};
+//   AddHeatKey(sections, look, html);
+//   AddHeatTable(sections.front(), look, html);
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/page/heat_scale.h"
+#include "reports/page/html_writer.h"
+#include "reports/text/section.h"
+
+namespace infimum {
+
+// What all tables of a page share.
+struct HeatLook {
+  std::vector<std::string> labels;  // of the sides' columns, the whole of them
+  HeatScale scale;
+  std::optional<std::size_t> winner;
+};
+
+// The ratios that are told apart by colour.
+std::vector<double> ColouredRatios(const std::vector<Section>& sections);
+
+// In its box, with a filter where it is long. Of Section::shown the rest of the rows is in a <noscript>, of which a
+// browser with scripts makes no elements until all are asked for.
+void AddHeatTable(const Section& section, const HeatLook& look, HtmlWriter& html);
+
+// Which colour is how much, as far as any cell of the sections goes, and what the signs mean.
+void AddHeatKey(const std::vector<Section>& sections, const HeatLook& look, HtmlWriter& html);
+
+}  // namespace infimum

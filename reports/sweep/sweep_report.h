@@ -1,0 +1,79 @@
+// A sweep, as a page, a text or data: which of its axes decide the time, maps over two of them, what other conditions
+// win, which models are worth their time, and every cell.
+//
+//   SweepReport report{.name = "fully connected", .cells = cells, ...};   // filled by src/app/commands/sweep
+//   Analyze(report);                                                      // chooses axes, computes what is shown
+//   SweepMarkdown(report); SweepJson(report); SweepPage(report); ...
+//
+// Cells stand by device, one device after the other, and each has the field "device". Every text may be hostile. Equal
+// reports give equal bytes (no clock is read), and all forms hold the same numbers.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/sweep/maps.h"
+#include "analyzer/sweep/ranks.h"
+#include "analyzer/sweep/sweep.h"
+#include "infimum/base/result.h"
+#include "reports/text/section.h"
+
+namespace infimum {
+
+// What one device's cells say.
+struct DeviceSweep {
+  std::string device;
+  std::size_t begin = 0, count = 0;  // of SweepReport::cells
+  std::size_t measured = 0;
+  std::optional<double> utilization;  // the median
+  std::optional<SweepMap> utilization_map, floor_map;
+  std::optional<MemoryFrontier> memory;
+  std::vector<std::size_t> by_parameters, by_flops;  // Pareto fronts; indices count from `begin`
+  std::vector<RankCorrelation> ranks;
+  RankInversions inversions;
+};
+
+struct SweepReport {
+  std::string name;  // of the evaluation
+  std::string description;
+  std::string data_as_of;  // when the newest cell was measured; empty where none was
+  std::string infimum_version;
+  std::vector<SweepCell> cells;
+  double threshold = 0.05;           // what matters, of ratios
+  std::string x, y;                  // axes of the maps; empty: the two numeric ones that explain most
+  std::vector<std::string> remarks;
+  // What Analyze() finds.
+  SweepQuantity quantity = SweepQuantity::kTime;  // kFloor where nothing was measured
+  std::vector<SweepAxis> axes;
+  std::optional<Sensitivity> sensitivity;
+  std::vector<DeviceSweep> devices;
+  std::vector<SpeedUps> speed_ups;
+  std::vector<std::optional<SweepMap>> speed_up_maps;  // one for each of those; none where an axis is what differs
+
+  std::span<const SweepCell> CellsOf(const DeviceSweep& device) const {
+    return std::span(cells).subspan(device.begin, device.count);
+  }
+};
+
+// An error where `x` or `y` is no axis, which says what is.
+Status Analyze(SweepReport& report);
+
+// "model.choices.nodes" is "nodes" for people.
+std::string ShortField(const std::string& field);
+std::string SweepHeadline(const SweepReport& report);
+// `most` rows of lists, 0: all; maps have their first columns and rows.
+std::vector<Section> SweepSections(const SweepReport& report, std::size_t most);
+
+// {"schema": "infimum.sweep/1", ...}: README.md.
+std::string SweepJson(const SweepReport& report);
+// A line for each cell, with all its fields.
+std::string SweepCsv(const SweepReport& report);
+std::string SweepMarkdown(const SweepReport& report);
+// For a terminal; `width` 0: as wide as needed.
+std::string SweepText(const SweepReport& report, std::size_t width);
+std::string SweepPage(const SweepReport& report);
+
+}  // namespace infimum

@@ -1,0 +1,87 @@
+// infimum report sweep FILE: what the cells of an evaluation say together.
+#include "src/app/commands/report_sweep/report_sweep_command.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "src/app/commands/report_sweep/sweep_filling.h"
+#include "src/app/model_report/report_output.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct ReportSweepOptions {
+  SweepOptions sweep;
+  std::string evaluation;
+  std::vector<std::string> backend_options;
+  double threshold = 5;  // percent
+  OutputFormat format = OutputFormat::kTable;
+  std::string output;
+  TalkOptions talk;
+};
+
+Status WriteSweep(const ReportSweepOptions& options, const SweepReport& report) {
+  const std::string& path = options.output;
+  if (path.ends_with(".md")) return WriteOutput(path, SweepMarkdown(report));
+  if (path.ends_with(".json")) return WriteOutput(path, SweepJson(report));
+  if (path.ends_with(".csv")) return WriteOutput(path, SweepCsv(report));
+  if (!path.empty()) return WriteOutput(path, SweepPage(report));
+  if (options.format == OutputFormat::kJson) return WriteOutput("-", SweepJson(report));
+  if (options.format == OutputFormat::kCsv) return WriteOutput("-", SweepCsv(report));
+  return WriteOutput("-", SweepText(report, TerminalWidth()));
+}
+
+Result<int> RunReportSweep(const ReportSweepOptions& options) {
+  if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(CheckReportForm(options.output));
+  SweepOptions sweep = options.sweep;
+  sweep.evaluation = options.evaluation;
+  sweep.threshold = options.threshold / 100;
+  INFIMUM_ASSIGN_OR_RETURN(sweep.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  Talk talk = options.talk.Make();
+  INFIMUM_ASSIGN_OR_RETURN(const SweepReport report, MakeSweepReport(sweep, talk));
+  INFIMUM_RETURN_IF_ERROR(WriteSweep(options, report));
+  if (!options.output.empty() && options.output != "-") {
+    talk.Say(SweepHeadline(report));
+    talk.Say(sweep.anonymize ? "wrote the report" : fmt::format("wrote {}", options.output));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddReportSweepCommand(CLI::App& report, Invocation& invocation) {
+  auto options = std::make_shared<ReportSweepOptions>();
+  CLI::App* command = NewCommand(
+      report, "sweep", "what the cells of an evaluation say together: maps over two axes, what decides, what is worth it",
+      std::string("Which axes decide the time; the share of the floor over two of them; what threads, frameworks,\n"
+                  "contracts and devices win, pair by pair; what fits into memory; Pareto fronts; ranks; every cell.\n"
+                  "A device without results shows what is least there, by its data sheet or its peaks.\n"
+                  "Nothing is measured. Without -o it is shown here. ") +
+          kReportForms,
+      "infimum report sweep fc.json --x nodes --y batch -o fc.html");
+  command->add_option("FILE", options->evaluation, "the evaluation (infimum.evaluation/1)")->required();
+  AddDatabase(command, options->sweep.database);
+  command
+      ->add_option("--device", options->sweep.devices,
+                   "where, in this order (default: all that have results, and those of FILE)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command->add_option("--x", options->sweep.x, "axis of the maps' columns (default: the number that explains most)")
+      ->type_name("FIELD");
+  command->add_option("--y", options->sweep.y, "axis of their rows (default: the next one)")->type_name("FIELD");
+  AddBackend(command, options->sweep.campaign.backend, options->backend_options);
+  command->add_option("--threshold", options->threshold, "smallest relevant difference, in percent")
+      ->type_name("PERCENT")
+      ->check(NumberBetween(0.1, 1000))
+      ->capture_default_str();
+  AddFormat(command, options->format);
+  command->add_option("-o,--output", options->output, "file to write; - for the page on standard output")
+      ->type_name("FILE");
+  AddAnonymize(command, options->sweep.anonymize);
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunReportSweep(*options); });
+}
+
+}  // namespace infimum::cli

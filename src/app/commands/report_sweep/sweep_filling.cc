@@ -1,0 +1,218 @@
+#include "src/app/commands/report_sweep/sweep_filling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "infimum/base/text.h"
+#include "src/app/commands/evaluate/cell_run.h"
+#include "src/app/commands/evaluate/sweep_cells.h"
+#include "src/app/models/anonymizer.h"
+#include "src/app/runners/device_choice.h"
+
+namespace infimum {
+namespace {
+
+// From so many floors on they are announced, since they take seconds.
+constexpr std::size_t kManyFloors = 500;
+
+// A device of the report, and the cells that are shown on it.
+struct SweptDevice {
+  Device device;
+  std::string asked;  // as the runner of cells finds it
+  std::vector<PlannedCell> cells;
+  bool has_results = false;
+};
+
+bool IsLatency(const PlannedCell& planned) { return planned.cell.quantity == CellQuantity::kLatency; }
+
+// Of a device that runs nothing: the models alone, each once.
+std::vector<PlannedCell> FloorsOf(const std::vector<PlannedCell>& cells, const Device& device,
+                                  const std::string& asked) {
+  std::vector<PlannedCell> floors;
+  std::set<std::string> known;
+  for (const PlannedCell& planned : cells) {
+    PlannedCell floor = planned;
+    EvaluationCell& cell = floor.cell;
+    cell.device = asked;
+    cell.quantity = CellQuantity::kFloor;
+    cell.framework = {};
+    cell.method = {};
+    cell.cores.clear();
+    cell.input = 1;
+    if (device.kind == DeviceKind::kGpu) cell.threads = 1;
+    floor.hash = HashOf(cell);
+    if (known.insert(floor.hash).second) floors.push_back(std::move(floor));
+  }
+  return floors;
+}
+
+class SweepFilling {
+ public:
+  SweepFilling(const SweepOptions& options, const EvaluationFile& file, const Installation& installation, Store& store,
+               Talk& talk)
+      : options_(options), file_(file), installation_(installation), store_(store), talk_(talk) {}
+
+  Result<SweepReport> Fill() {
+    INFIMUM_ASSIGN_OR_RETURN(attempts_, store_.Attempts(file_.hash));
+    // Of a file that the store does not have: its cells may be in others.
+    if (attempts_.empty()) {
+      INFIMUM_ASSIGN_OR_RETURN(attempts_, store_.Attempts(""));
+    }
+    std::erase_if(attempts_, [](const CellAttempt& attempt) { return !attempt.result; });
+    INFIMUM_RETURN_IF_ERROR(FindDevices());
+    SweepReport report;
+    report.name = options_.anonymize ? "evaluation" : file_.evaluation.name;
+    if (!options_.anonymize) report.description = file_.evaluation.description;
+    report.infimum_version = std::string(InfimumVersion());
+    report.x = options_.x;
+    report.y = options_.y;
+    report.threshold = options_.threshold;
+    for (const SweptDevice& swept : devices_) INFIMUM_RETURN_IF_ERROR(AddCells(swept, report));
+    for (const SweepCell& cell : report.cells) report.data_as_of = std::max(report.data_as_of, cell.measured_at);
+    report.remarks = remarks_;
+    FillFields(report.cells);
+    INFIMUM_RETURN_IF_ERROR(Analyze(report));
+    return report;
+  }
+
+ private:
+  Status FindDevices() {
+    std::set<std::string> cells;
+    std::vector<std::string> keys;  // that have results of these cells, the first first
+    std::vector<PlannedCell> latencies;
+    for (const PlannedCell& planned : file_.cells) {
+      cells.insert(planned.hash);
+      if (IsLatency(planned)) latencies.push_back(planned);
+    }
+    for (const CellAttempt& attempt : attempts_)
+      if (cells.contains(attempt.cell) && std::ranges::find(keys, attempt.device) == keys.end())
+        keys.push_back(attempt.device);
+    std::vector<std::string> asked = options_.devices.empty() ? keys : options_.devices;
+    for (const std::string& name : asked) {
+      const Result<Device> device = ChooseDevice(name, installation_, options_.campaign, store_);
+      if (!device.ok() && !options_.devices.empty()) return device.error();
+      if (!device.ok()) {
+        remarks_.push_back(fmt::format("left out: results of a device that the store does not describe: {}", name));
+        continue;
+      }
+      const bool has_results = std::ranges::find(keys, device->Key().text) != keys.end();
+      if (!has_results)
+        remarks_.push_back(fmt::format("{}: no cell was measured there; shown is the least time, by what is known of "
+                                       "the device",
+                                       device->name));
+      devices_.push_back({*device, name, has_results ? latencies : FloorsOf(file_.cells, *device, name), has_results});
+    }
+    // What the file itself asks of other devices.
+    std::map<std::string, std::vector<PlannedCell>> of_file;
+    for (const PlannedCell& planned : file_.cells)
+      if (!IsLatency(planned)) of_file[planned.cell.device].push_back(planned);
+    if (options_.devices.empty())
+      for (auto& [name, floors] : of_file) {
+        INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(name, installation_, options_.campaign, store_));
+        devices_.push_back({device, name, std::move(floors), false});
+      }
+    if (devices_.empty())
+      return Error{fmt::format(
+          "{}: the store has no result of its cells: `infimum evaluate {}` makes them, and --device h200 shows what "
+          "is least on a device by its data sheet",
+          options_.evaluation.string(), ShellQuoted(options_.evaluation.string()))};
+    return {};
+  }
+
+  Status AddCells(const SweptDevice& swept, SweepReport& report) {
+    const std::vector<PlannedCell> shown = options_.anonymize ? Nameless(swept.cells) : swept.cells;
+    std::vector<SweepCell> cells = SweepCellsOf(shown, attempts_, swept.device);
+    if (!swept.has_results) INFIMUM_RETURN_IF_ERROR(AddFloors(swept, cells));
+    for (SweepCell& cell : cells) {
+      cell.device = swept.device.name;
+      if (options_.anonymize) {
+        cell.hash.clear();
+        if (!cell.reason.empty()) cell.reason = "left out";
+      }
+      report.cells.push_back(std::move(cell));
+    }
+    return {};
+  }
+
+  // Of models, one reading each.
+  Status AddFloors(const SweptDevice& swept, std::vector<SweepCell>& cells) {
+    if (!runner_) {
+      CellRunnerOptions options;
+      options.campaign = options_.campaign;
+      options.measures_peaks = false;
+      INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(options, installation_, store_, talk_));
+      runner_ = std::make_unique<CellRunner>(std::move(runner));
+    }
+    if (cells.size() >= kManyFloors)
+      talk_.Say(fmt::format("computing {} floors on {}", cells.size(), swept.device.name));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true));
+      cells[i].facts = std::move(prepared.facts);
+      if (!prepared.refusal) continue;
+      cells[i].state = prepared.refusal->state;
+      cells[i].reason = prepared.refusal->reason;
+    }
+    return {};
+  }
+
+  // What owners named: files, their dimensions, modules and options of frameworks.
+  std::vector<PlannedCell> Nameless(std::vector<PlannedCell> cells) {
+    for (PlannedCell& planned : cells) {
+      EvaluationCell& cell = planned.cell;
+      cell.framework.module = cell.framework.module.empty() ? "" : "module";
+      for (auto& [name, value] : cell.framework.options) value = options_names_.try_emplace(value, fmt::format("option-{}", options_names_.size() + 1)).first->second;
+      if (planned.family != nullptr) continue;
+      const auto known = models_.try_emplace(planned.file.string(), fmt::format("model-{}", models_.size() + 1));
+      planned.name = known.first->second;
+      cell.dims = anonymizer_.Renamed(cell.dims);
+    }
+    return cells;
+  }
+
+  // One set of conditions for all, so that what one cell leaves at its usual value is a value beside others'.
+  static void FillFields(std::vector<SweepCell>& cells) {
+    std::set<std::string> conditions;
+    for (SweepCell& cell : cells) {
+      for (const char* not_shown : {"model.sha256", "quantity"}) cell.fields.erase(not_shown);
+      for (const auto& [field, value] : cell.fields)
+        if (field == "contract" || field.starts_with("framework.")) conditions.insert(field);
+    }
+    for (SweepCell& cell : cells) {
+      for (const std::string& field : conditions) {
+        std::string& value = cell.fields[field];
+        if (value.empty()) value = field == "contract" ? "own" : "none";
+      }
+      cell.fields["device"] = cell.device;
+    }
+  }
+
+  const SweepOptions& options_;
+  const EvaluationFile& file_;
+  const Installation& installation_;
+  Store& store_;
+  Talk& talk_;
+  std::vector<CellAttempt> attempts_;
+  std::vector<SweptDevice> devices_;
+  std::vector<std::string> remarks_;
+  std::unique_ptr<CellRunner> runner_;
+  Anonymizer anonymizer_;
+  std::map<std::string, std::string> models_, options_names_;
+};
+
+}  // namespace
+
+Result<SweepReport> MakeSweepReport(const SweepOptions& options, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, ReadEvaluationFile(options.evaluation));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Store> store,
+      OpenStore(StoreExists(options.database) ? options.database : ":memory:", OpenMode::kReadOnly));
+  return SweepFilling(options, file, installation, *store, talk).Fill();
+}
+
+}  // namespace infimum

@@ -1,0 +1,33 @@
+// The report of a sweep, step by step: the cells of an evaluation file, what the store has of them on which devices,
+// floors on devices that only a data sheet knows.
+//
+//   SweepOptions options{.evaluation = "fc.json", .devices = {"h200"}};
+//   Result<SweepReport> report = MakeSweepReport(options, talk);
+//
+// Nothing is measured. A floor takes a reading of its model, some milliseconds each.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "reports/sweep/sweep_report.h"
+#include "src/app/processes/progress_log.h"
+#include "src/app/runners/campaign.h"
+
+namespace infimum {
+
+struct SweepOptions {
+  std::filesystem::path evaluation;
+  std::string database = "infimum.db";
+  std::vector<std::string> devices;  // empty: all that have results, and those that the file names
+  std::string x, y;
+  double threshold = 0.05;
+  CampaignOptions campaign;
+  bool anonymize = false;  // without names of model files, of their dimensions and of the evaluation
+};
+
+// An error where there is nothing to report.
+Result<SweepReport> MakeSweepReport(const SweepOptions& options, Talk& talk);
+
+}  // namespace infimum
