@@ -253,6 +253,103 @@ TEST_P(ModelQueries, AnUpgradeAndTheRegretOfAModelsLayersAlone) {
   EXPECT_THAT(Ask("heuristic-regret", {{"model", "none"}}).rows, IsEmpty());
 }
 
+// Three cells on two devices; the file is "fc", its cells have 1 and 4 layers, the first also 2 threads.
+class EvaluationQueries : public Queries {
+ protected:
+  void SetUp() override {
+    Queries::SetUp();
+    if (store_ == nullptr) return;
+    other_ = MakeDevice("2");
+    other_.name = "Another processor";
+    other_.generation = "Second";
+    StoredEvaluation evaluation{"hash of fc", "fc", "{}", {}};
+    for (int i = 0; i < 3; ++i) {
+      EvaluationCell cell;
+      cell.model.family = "fc";
+      if (i != 1) cell.model.choices["layers"] = i == 0 ? "1" : "4";
+      cell.framework.name = "onnxruntime";
+      cell.threads = i == 2 ? 2 : 1;
+      cells_.push_back(HashOf(cell));
+      evaluation.cells.push_back({cells_.back(), "fc", CanonicalText(cell)});
+    }
+    EvaluationCell floor;
+    floor.quantity = CellQuantity::kFloor;
+    floor.device = "h200";
+    evaluation.cells.push_back({HashOf(floor), "fc", CanonicalText(floor)});
+    ASSERT_TRUE(store_->SaveEvaluation(evaluation).ok());
+    Try(0, MakeDevice(), 10, 100, "2026-01-01T00:00:00Z", "1.30");
+    Try(1, MakeDevice(), 20, 100, "2026-01-02T00:00:00Z", "1.30");
+    Try(0, MakeDevice(), 8, 100, "2026-01-03T00:00:00Z", "1.31");
+    Try(2, MakeDevice(), std::nullopt, 400, "2026-01-04T00:00:00Z", "");
+    Try(0, other_, 4, 100, "2026-01-04T00:00:00Z", "1.31");
+    Try(2, other_, 40, 400, "2026-01-04T00:00:00Z", "1.31");
+  }
+
+  // Without a time it was out of memory.
+  void Try(std::size_t cell, const Device& device, const std::optional<double>& microseconds, std::int64_t parameters,
+           const std::string& at, const std::string& version) {
+    CellAttempt attempt;
+    attempt.cell = cells_[cell];
+    attempt.device = device.Key().text;
+    attempt.begun_at = attempt.until = at;
+    const auto id = store_->BeginCell(attempt, [](std::span<const CellAttempt>) { return true; });
+    ASSERT_TRUE(id.ok()) << id.error().message;
+    CellResult result;
+    result.measured_at = at;
+    result.framework_version = version;
+    result.facts.parameters = parameters;
+    result.facts.floor = Latency(2);
+    if (microseconds) {
+      Repetition repetition;
+      repetition.count = 1;
+      repetition.minimum = repetition.median = repetition.p95 = Latency(*microseconds);
+      result.repetitions = {repetition};
+    } else {
+      result.state = CellState::kOutOfMemory;
+      result.reason = "needs more";
+    }
+    ASSERT_TRUE(store_->EndCell(**id, result).ok());
+  }
+
+  Device other_;
+  std::vector<std::string> cells_;
+};
+
+TEST_P(EvaluationQueries, TheCellsOfAnEvaluationByAField) {
+  const QueryTable table = Ask("sweep", {{"evaluation", "fc"}, {"field", "model.choices.layers"}});
+  EXPECT_THAT(Column(table, "value"), ElementsAre("1", "as usual", "4", "1", "4", "as usual"));
+  EXPECT_THAT(Column(table, "state"), ElementsAre("ok", "ok", "oom", "ok", "ok", "not run"));
+  EXPECT_THAT(Column(table, "best_us"), ElementsAre("8", "20", "NULL", "4", "40", "NULL"));
+  EXPECT_THAT(Column(table, "utilisation"), ElementsAre("0.25", "0.1", "NULL", "0.5", "0.05", "NULL"));
+  EXPECT_EQ(Column(Ask("sweep", {{"evaluation", "hash of fc"}}), "value").size(), 6u);
+  EXPECT_THAT(Ask("sweep", {{"evaluation", "none"}}).rows, IsEmpty());
+}
+
+TEST_P(EvaluationQueries, TheCellsThatAreWorthTheirTime) {
+  const QueryTable table = Ask("pareto", {{"evaluation", "fc"}});
+  EXPECT_THAT(Column(table, "best_us"), ElementsAre("8", "4", "40"));
+  EXPECT_THAT(Column(table, "parameters"), ElementsAre("100", "100", "400"));
+  EXPECT_THAT(Ask("pareto", {{"evaluation", "fc"}, {"device", "Another processor"}}).rows, SizeIs(2));
+}
+
+TEST_P(EvaluationQueries, WhatANewerDeviceWins) {
+  const QueryTable table =
+      Ask("generation-gain", {{"from", "A processor of a test"}, {"to", "Another processor"}, {"evaluation", "fc"}});
+  EXPECT_THAT(Column(table, "gain"), ElementsAre("2"));
+  EXPECT_THAT(Column(table, "floor_gain"), ElementsAre("1"));
+  EXPECT_THAT(Column(table, "to_generation"), ElementsAre("Second"));
+  EXPECT_THAT(Ask("generation-gain", {{"from", "Another processor"}, {"to", "none"}}).rows, IsEmpty());
+}
+
+TEST_P(EvaluationQueries, TheCellsThatAreToBeRunAgain) {
+  const QueryTable table = Ask("stale-cells", {{"evaluation", "fc"}});
+  EXPECT_THAT(Column(table, "device"), ElementsAre("A processor of a test", "Another processor"));
+  EXPECT_THAT(Column(table, "reason"),
+              ElementsAre("measured with onnxruntime 1.30, the newest there is 1.31", "no result"));
+  Try(1, MakeDevice(), 20, 100, "2026-01-05T00:00:00Z", "1.31");
+  EXPECT_THAT(Column(Ask("stale-cells", {{"evaluation", "fc"}}), "reason"), ElementsAre("no result"));
+}
+
 TEST_P(Queries, DuplicateMeasurements) {
   const QueryTable table = Ask("duplicates");
   EXPECT_THAT(Column(table, "measurements"), ElementsAre("2"));
@@ -315,6 +412,7 @@ TEST_P(Queries, TheUsersOwnSelectIsAnswered) {
   EXPECT_THAT(none->columns, ElementsAre("id"));
 }
 
+INSTANTIATE_TEST_SUITE_P(Stores, EvaluationQueries, ::testing::Values("Memory", "PostgreSql"), testing::ParamName);
 INSTANTIATE_TEST_SUITE_P(Stores, ModelQueries, ::testing::Values("Memory", "PostgreSql"), testing::ParamName);
 INSTANTIATE_TEST_SUITE_P(Stores, Queries, ::testing::Values("Memory", "PostgreSql"), testing::ParamName);
 
