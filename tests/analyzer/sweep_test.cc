@@ -62,7 +62,43 @@ TEST(SweepSensitivity, OfAGridTheSharesOfAPowerLawAddUpToOne) {
   const double w = (m * m + std::pow(std::log(1.5) - m, 2) + std::pow(std::log(2) - m, 2)) / 3;
   EXPECT_EQ(found->axes[0].field, "a");
   EXPECT_NEAR(found->axes[0].share, a / (a + b + w), 1e-9);
-  EXPECT_NEAR(found->axes[1].share, b / (a + b + w), 1e-9);
+  EXPECT_EQ(found->axes[1].field, "w");
+  EXPECT_NEAR(found->axes[1].share, w / (a + b + w), 1e-9);
+  EXPECT_NEAR(found->axes[2].share, b / (a + b + w), 1e-9);
+}
+
+// Of two numbers that are not independent, in closed form: R^2 = (r1^2 + r2^2 - 2 r1 r2 r12) / (1 - r12^2).
+TEST(SweepSensitivity, OfTwoNumbersItIsWhatTheirCorrelationsSay) {
+  std::mt19937_64 random(5);
+  std::uniform_int_distribution<int> few(1, 9);
+  std::normal_distribution<double> noise(0, 0.4);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<SweepCell> cells;
+    std::vector<double> one, other, time;
+    for (int i = 0; i < 8 + round % 30; ++i) {
+      const int a = few(random), b = a + few(random);
+      cells.push_back(MakeSweepCell({{"a", std::to_string(a)}, {"b", std::to_string(b)}}, a * b * std::exp(noise(random))));
+      one.push_back(std::log(a));
+      other.push_back(std::log(b));
+      time.push_back(std::log(cells.back().time->count()));
+    }
+    const auto correlation = [](const std::vector<double>& p, const std::vector<double>& q) {
+      double sp = 0, sq = 0, pq = 0, pp = 0, qq = 0;
+      for (std::size_t i = 0; i < p.size(); ++i) sp += p[i], sq += q[i];
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const double dp = p[i] - sp / static_cast<double>(p.size()), dq = q[i] - sq / static_cast<double>(p.size());
+        pq += dp * dq, pp += dp * dp, qq += dq * dq;
+      }
+      return pq / std::sqrt(pp * qq);
+    };
+    const double r1 = correlation(one, time), r2 = correlation(other, time), r12 = correlation(one, other);
+    const auto found = SensitivityOf(cells);
+    ASSERT_TRUE(found.has_value());
+    const double r_squared = (r1 * r1 + r2 * r2 - 2 * r1 * r2 * r12) / (1 - r12 * r12);
+    EXPECT_NEAR(found->r_squared, r_squared, 1e-8);
+    for (const Sensitivity::Axis& axis : found->axes)
+      EXPECT_NEAR(axis.share, r_squared - (axis.field == "a" ? r2 * r2 : r1 * r1), 1e-8);
+  }
 }
 
 TEST(SweepSensitivity, AnAxisThatSaysNothingHasNoShareAndNoiseIsNotExplained) {

@@ -17,7 +17,7 @@
 namespace infimum {
 namespace {
 
-// From so many floors on they are announced, since they take seconds.
+// From so many floors on their progress is shown: they take seconds.
 constexpr std::size_t kManyFloors = 500;
 
 // A device of the report, and the cells that are shown on it.
@@ -148,15 +148,17 @@ class SweepFilling {
       INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(options, installation_, store_, talk_));
       runner_ = std::make_unique<CellRunner>(std::move(runner));
     }
-    if (cells.size() >= kManyFloors)
-      talk_.Say(fmt::format("computing {} floors on {}", cells.size(), swept.device.name));
     for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells.size() >= kManyFloors)
+        talk_.Progress("floors on " + swept.device.name, static_cast<std::int64_t>(i),
+                       static_cast<std::int64_t>(cells.size()), std::nullopt);
       INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true));
       cells[i].facts = std::move(prepared.facts);
       if (!prepared.refusal) continue;
       cells[i].state = prepared.refusal->state;
       cells[i].reason = prepared.refusal->reason;
     }
+    talk_.EndProgress();
     return {};
   }
 
