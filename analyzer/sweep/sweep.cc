@@ -133,9 +133,10 @@ std::optional<Sensitivity> SensitivityOf(std::span<const SweepCell> cells, Sweep
       result.left_out.push_back(axis.field);
       continue;
     }
+    const std::size_t before = terms.size();
     for (FitTerm& term : FitTermsOf(axis, result.axes.size(), known))
       if (Standardize(term.values)) terms.push_back(std::move(term));
-    result.axes.push_back({axis.field, axis.is_numeric, 0});
+    if (terms.size() > before) result.axes.push_back({axis.field, axis.is_numeric, 0});
   }
   const FitProducts gram(terms, logarithms);
   result.r_squared = gram.ExplainedWithout(std::nullopt);

@@ -14,4 +14,4 @@ JOIN cells c ON c.id = wanted.cell_id
 LEFT JOIN cell_fields f ON f.cell_id = c.id AND f.name = :field
 LEFT JOIN current_cells r ON r.cell_id = c.id
 LEFT JOIN devices d ON d.key = r.device_key
-ORDER BY device IS NULL, device, wanted.position
+ORDER BY r.device_key IS NULL, device, wanted.position

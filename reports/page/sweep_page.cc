@@ -188,6 +188,16 @@ std::string SweepLinksHtml(const std::vector<Section>& sections) {
   return html.Take();
 }
 
+// "batch 1 to 64 · nodes 256 to 768 · threads 1, 2"
+std::string AxesText(const SweepReport& report) {
+  std::vector<std::string> texts;
+  for (const SweepAxis& axis : report.axes) {
+    const bool is_long = axis.values.size() > 3;
+    texts.push_back(ShortField(axis.field) + " " + (is_long ? axis.values.front() + " to " + axis.values.back() : Join(axis.values, ", ")));
+  }
+  return Join(texts, " · ");
+}
+
 std::string SweepRemarksHtml(const SweepReport& report) {
   if (report.remarks.empty()) return "";
   HtmlWriter html;
@@ -211,7 +221,7 @@ std::string SweepPage(const SweepReport& report) {
                         .infimum_version = report.infimum_version};
   return WritePage(frame, {{"KIND", [] { return std::string("sweep"); }},
                            {"HEADLINE", [&] { return SentenceHtml(SweepHeadline(report)); }},
-                           {"FACTS", [&] { return EscapedHtml(report.description); }},
+                           {"FACTS", [&] { return EscapedHtml(AxesText(report)); }},
                            {"CAUTIONS", [] { return std::string(); }},
                            {"CONTENTS", [&] { return SweepLinksHtml(sections); }},
                            {"SECTIONS", [&] { return SweepSectionsHtml(report, sections); }},

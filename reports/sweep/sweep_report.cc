@@ -160,9 +160,10 @@ std::string SweepHeadline(const SweepReport& report) {
   if (report.sensitivity)
     for (const Sensitivity::Axis& axis : report.sensitivity->axes)
       if (shares.size() < 2 && axis.share >= 0.01)
-        shares.push_back(fmt::format("{} {}", ShortField(axis.field), PercentText(axis.share)));
+        shares.push_back(fmt::format("{}{} {}", ShortField(axis.field), shares.empty() ? " explains" : "",
+                                     PercentText(axis.share)));
   if (!shares.empty())
-    text += fmt::format("; of the variance of log {} explain {}", is_time ? "time" : "floor", Join(shares, ", "));
+    text += fmt::format("; of the variance of log {} {}", is_time ? "time" : "floor", Join(shares, ", "));
   for (const DeviceSweep& device : report.devices)
     if (device.utilization)
       text += fmt::format("; the median cell on {} reaches {} of its floor", device.device,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
@@ -77,8 +78,9 @@ CellTone ToneOfVerdict(const std::optional<Verdict>& verdict) {
   return CellTone::kUndecided;
 }
 
-std::string StateText(const SweepCell& cell) {
-  if (!cell.state) return cell.facts.floor ? "floor" : "not run";
+// A device on which nothing was measured has floors.
+std::string StateText(const SweepCell& cell, bool is_measured) {
+  if (!cell.state) return is_measured ? "not run" : "floor";
   return std::string(Name(*cell.state)) + (cell.reason.empty() ? "" : ": " + cell.reason);
 }
 
@@ -191,7 +193,9 @@ Section Floors(const DeviceSweep& device) {
                       Cell cell(FormatLatency(Latency(*place.value)));
                       if (place.word.empty()) return cell;
                       const bool is_arithmetic = place.word.starts_with("arithmetic");
-                      cell.aside = "(" + place.word + ")";
+                      constexpr std::string_view kBandwidth = "bandwidth ";
+                      const bool is_memory = place.word.starts_with(kBandwidth);
+                      cell.aside = "(" + (is_memory ? place.word.substr(kBandwidth.size()) : place.word) + ")";
                       cell.tone = is_arithmetic ? CellTone::kSlower : CellTone::kFaster;
                       cell.ratio = is_arithmetic ? kTint : 1 / kTint;
                       return cell;
@@ -318,6 +322,9 @@ Section CellList(const SweepReport& report, std::size_t most) {
   section.columns.push_back(NumberColumn("of the floor"));
   section.columns.emplace_back("decided by");
   section.columns.push_back(NameColumn("state"));
+  std::set<std::string> measured;
+  for (const DeviceSweep& device : report.devices)
+    if (device.measured > 0) measured.insert(device.device);
   AddRows(report.cells, most, section, [&](const SweepCell& cell) {
     TableRow row{cell.name, cell.conditions};
     if (has_devices) row.emplace_back(cell.device);
@@ -325,7 +332,7 @@ Section CellList(const SweepReport& report, std::size_t most) {
     row.insert(row.end(), {ParametersCell(cell.facts), QuantityCell(cell.facts.flops, FlopsText),
                            QuantityCell(cell.facts.memory, BytesText), TimeOrNone(cell.time),
                            is_spread ? IntervalText(cell.between) : "", TimeOrNone(cell.facts.floor),
-                           ShareCell(cell.utilization()), cell.facts.decided_by, StateText(cell)});
+                           ShareCell(cell.utilization()), cell.facts.decided_by, StateText(cell, measured.contains(cell.device))});
     return row;
   });
   return section;
