@@ -15,10 +15,10 @@
 namespace infimum {
 
 struct MapPlace {
-  std::size_t cells = 0;            // or pairs of them, that say something here
-  std::optional<double> value;      // a share, microseconds, or a ratio of times
-  std::string word = {};            // what decides most of them
-  std::optional<Verdict> verdict;   // of ratios, where all agree; else undecided
+  std::size_t cells = 0;           // or pairs of them, that say something here
+  std::optional<double> value;     // a share, microseconds, or a ratio of times
+  std::string word = {};           // what decides most of them
+  std::optional<Verdict> verdict;  // of ratios, where all agree; else undecided
 };
 
 struct SweepMap {

@@ -47,7 +47,8 @@ std::vector<FitTerm> FitTermsOf(const SweepAxis& axis, std::size_t index, std::s
 // Products of standardized columns, the quantity's last.
 class FitProducts {
  public:
-  FitProducts(const std::vector<FitTerm>& terms, const std::vector<double>& quantity) : terms_(terms), size_(terms.size() + 1) {
+  FitProducts(const std::vector<FitTerm>& terms, const std::vector<double>& quantity)
+      : terms_(terms), size_(terms.size() + 1) {
     const auto column = [&](std::size_t i) -> const std::vector<double>& {
       return i < terms.size() ? terms[i].values : quantity;
     };

@@ -53,12 +53,12 @@ std::optional<Latency> QuantityOf(const SweepCell& cell, SweepQuantity quantity)
 
 // By how much less of the variance of the logarithm is explained without an axis.
 //
-//   log q = b0 + sum over numeric axes of b_i log(value) + sum over the values of the others of b_ij + e,   least squares
-//   R^2 = 1 - RSS / TSS          share of an axis = (RSS without it - RSS) / TSS
+//   log q = b0 + sum over numeric axes of b_i log(value) + sum over the values of the others of b_ij + e,   least
+//   squares R^2 = 1 - RSS / TSS          share of an axis = (RSS without it - RSS) / TSS
 //
-// Shares add up to R^2 where the axes are independent of each other, as in a full grid; of two axes that change together
-// neither gets what they have in common. A numeric axis with a value of 0 or less counts as words. An axis that some
-// cells lack gets one more term, for these.
+// Shares add up to R^2 where the axes are independent of each other, as in a full grid; of two axes that change
+// together neither gets what they have in common. A numeric axis with a value of 0 or less counts as words. An axis
+// that some cells lack gets one more term, for these.
 struct Sensitivity {
   struct Axis {
     std::string field;

@@ -74,7 +74,8 @@ void WriteCell(const Cell& cell, const Section& section, std::size_t column, con
   add(cell.is_best, "best");
   add(side && side == look.winner, "winner");
   if (cell.number && std::isfinite(*cell.number)) {
-    html.Open("td", {{"class", classes}, {"title", cell.hint}, {"data-number", FormatNumber(*cell.number)}}).Text(cell.text);
+    html.Open("td", {{"class", classes}, {"title", cell.hint}, {"data-number", FormatNumber(*cell.number)}})
+        .Text(cell.text);
   } else {
     html.Open("td", {{"class", classes}, {"title", cell.hint}});
     if (!is_right && cell.text.size() > kProse) {

@@ -54,7 +54,8 @@ class RooflineChart {
       const CellFacts& facts = cell.facts;
       if (!facts.flops || !facts.bytes || facts.flops->value <= 0 || facts.bytes->value <= 0) continue;
       const double flops = static_cast<double>(facts.flops->value), bytes = static_cast<double>(facts.bytes->value);
-      if (const std::optional<Latency> floor = QuantityOf(cell, SweepQuantity::kFloor); floor && !facts.decided_by.empty()) {
+      if (const std::optional<Latency> floor = QuantityOf(cell, SweepQuantity::kFloor);
+          floor && !facts.decided_by.empty()) {
         SweepRoof& roof = roofs_[facts.decided_by];
         roof.is_arithmetic = facts.decided_by.starts_with("arithmetic");
         roof.rate = std::max(roof.rate, (roof.is_arithmetic ? flops : bytes) / (floor->count() * 1e-6));
@@ -69,9 +70,8 @@ class RooflineChart {
   void Write(HtmlWriter& html) const {
     SetAxes();
     const std::size_t step = (dots_.size() + kMostDots - 1) / kMostDots;
-    const std::string what =
-        fmt::format("Roofline of {}: FLOP/s reached against FLOPs a byte, of {}", device_,
-                    CountText((dots_.size() + step - 1) / step, "cell"));
+    const std::string what = fmt::format("Roofline of {}: FLOP/s reached against FLOPs a byte, of {}", device_,
+                                         CountText((dots_.size() + step - 1) / step, "cell"));
     html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", what + ", scrolls"}});
     html.Open("svg", {{"class", "sweep-roofline"}, {"viewbox", "0 0 720 380"}, {"role", "img"}, {"aria-label", what}});
     WriteTicks(html);
@@ -98,17 +98,22 @@ class RooflineChart {
       return std::pair(static_cast<int>(std::ceil(axis.low)), static_cast<int>(std::floor(axis.high)));
     };
     const auto line = [&](double x1, double x2, double y1, double y2) {
-      html.Element("line", {{"class", "grid"}, {"x1", InTenths(x1)}, {"x2", InTenths(x2)}, {"y1", InTenths(y1)}, {"y2", InTenths(y2)}}, "");
+      html.Element(
+          "line",
+          {{"class", "grid"}, {"x1", InTenths(x1)}, {"x2", InTenths(x2)}, {"y1", InTenths(y1)}, {"y2", InTenths(y2)}},
+          "");
     };
     for (auto [power, last] = ends(x_); power <= last; ++power) {
       const double at = x_.at(std::pow(10, power));
       line(at, at, y_.end, y_.begin);
-      html.Element("text", {{"x", InTenths(at)}, {"y", "356"}, {"text-anchor", "middle"}}, FormatNumber(std::pow(10, power)));
+      html.Element("text", {{"x", InTenths(at)}, {"y", "356"}, {"text-anchor", "middle"}},
+                   FormatNumber(std::pow(10, power)));
     }
     for (auto [power, last] = ends(y_); power <= last; ++power) {
       const double at = y_.at(std::pow(10, power));
       line(x_.begin, x_.end, at, at);
-      html.Element("text", {{"x", "54"}, {"y", InTenths(at + 4)}, {"text-anchor", "end"}}, RateText(std::pow(10, power), ""));
+      html.Element("text", {{"x", "54"}, {"y", InTenths(at + 4)}, {"text-anchor", "end"}},
+                   RateText(std::pow(10, power), ""));
     }
     html.Element("text", {{"x", "710"}, {"y", "374"}, {"text-anchor", "end"}}, "FLOPs a byte");
     html.Element("text", {{"x", "4"}, {"y", "12"}}, "FLOP/s reached");
@@ -123,14 +128,22 @@ class RooflineChart {
       to = std::min(to, std::pow(10, y_.high) / roof.rate);
     }
     if (!(from < to)) return;
-    html.Element("line", {{"class", roof.is_arithmetic ? "roof arithmetic" : "roof memory"},
-                          {"x1", InTenths(x_.at(from))}, {"x2", InTenths(x_.at(to))},
-                          {"y1", InTenths(y_.at(height(from)))}, {"y2", InTenths(y_.at(height(to)))}}, "");
+    html.Element("line",
+                 {{"class", roof.is_arithmetic ? "roof arithmetic" : "roof memory"},
+                  {"x1", InTenths(x_.at(from))},
+                  {"x2", InTenths(x_.at(to))},
+                  {"y1", InTenths(y_.at(height(from)))},
+                  {"y2", InTenths(y_.at(height(to)))}},
+                 "");
     const std::string text = name + " " + RateText(roof.rate, roof.is_arithmetic ? "FLOP/s" : "B/s");
     if (roof.is_arithmetic) {
-      html.Element("text", {{"class", "halo"}, {"x", "708"}, {"y", InTenths(y_.at(roof.rate) - 5)}, {"text-anchor", "end"}}, text);
+      html.Element("text",
+                   {{"class", "halo"}, {"x", "708"}, {"y", InTenths(y_.at(roof.rate) - 5)}, {"text-anchor", "end"}},
+                   text);
     } else {
-      html.Element("text", {{"class", "halo"}, {"x", InTenths(x_.at(from) + 12)}, {"y", InTenths(y_.at(height(from)) - 6)}}, text);
+      html.Element("text",
+                   {{"class", "halo"}, {"x", InTenths(x_.at(from) + 12)}, {"y", InTenths(y_.at(height(from)) - 6)}},
+                   text);
     }
   }
 
@@ -140,7 +153,10 @@ class RooflineChart {
                                    FormatLatency(*cell.time), RateText(dot.reached, "FLOP/s"));
     if (const std::optional<double> share = cell.utilization())
       hint += fmt::format(", {} of the floor ({})", PercentText(*share), cell.facts.decided_by);
-    html.Open("circle", {{"class", ClassOfDot(cell)}, {"cx", InTenths(x_.at(dot.intensity))}, {"cy", InTenths(y_.at(dot.reached))}, {"r", "3"}});
+    html.Open("circle", {{"class", ClassOfDot(cell)},
+                         {"cx", InTenths(x_.at(dot.intensity))},
+                         {"cy", InTenths(y_.at(dot.reached))},
+                         {"r", "3"}});
     html.Element("title", hint).Close();
   }
 
@@ -173,7 +189,8 @@ std::string SweepSectionsHtml(const SweepReport& report, const std::vector<Secti
     OpenSection(section.id, section.title, section.note, html);
     HeatLook look{{}, HeatScale(ColouredRatios({section})), std::nullopt};
     if (section.first_side)
-      for (std::size_t i = *section.first_side; i < section.columns.size(); ++i) look.labels.push_back(section.columns[i].title);
+      for (std::size_t i = *section.first_side; i < section.columns.size(); ++i)
+        look.labels.push_back(section.columns[i].title);
     if (section.first_side && !section.id.starts_with("floors")) AddHeatKey({section}, look, html);
     if (!section.rows.empty()) AddHeatTable(section, look, html);
     html.Close();
@@ -193,7 +210,8 @@ std::string AxesText(const SweepReport& report) {
   std::vector<std::string> texts;
   for (const SweepAxis& axis : report.axes) {
     const bool is_long = axis.values.size() > 3;
-    texts.push_back(ShortField(axis.field) + " " + (is_long ? axis.values.front() + " to " + axis.values.back() : Join(axis.values, ", ")));
+    texts.push_back(ShortField(axis.field) + " " +
+                    (is_long ? axis.values.front() + " to " + axis.values.back() : Join(axis.values, ", ")));
   }
   return Join(texts, " · ");
 }

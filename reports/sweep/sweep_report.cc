@@ -160,8 +160,8 @@ std::string SweepHeadline(const SweepReport& report) {
   if (report.sensitivity)
     for (const Sensitivity::Axis& axis : report.sensitivity->axes)
       if (shares.size() < 2 && axis.share >= 0.01)
-        shares.push_back(fmt::format("{}{} {}", ShortField(axis.field), shares.empty() ? " explains" : "",
-                                     PercentText(axis.share)));
+        shares.push_back(
+            fmt::format("{}{} {}", ShortField(axis.field), shares.empty() ? " explains" : "", PercentText(axis.share)));
   if (!shares.empty())
     text += fmt::format("; of the variance of log {} {}", is_time ? "time" : "floor", Join(shares, ", "));
   for (const DeviceSweep& device : report.devices)

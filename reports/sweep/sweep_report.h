@@ -42,8 +42,8 @@ struct SweepReport {
   std::string data_as_of;  // when the newest cell was measured; empty where none was
   std::string infimum_version;
   std::vector<SweepCell> cells;
-  double threshold = 0.05;           // what matters, of ratios
-  std::string x, y;                  // axes of the maps; empty: the two numeric ones that explain most
+  double threshold = 0.05;  // what matters, of ratios
+  std::string x, y;         // axes of the maps; empty: the two numeric ones that explain most
   std::vector<std::string> remarks;
   // What Analyze() finds.
   SweepQuantity quantity = SweepQuantity::kTime;  // kFloor where nothing was measured

@@ -126,8 +126,8 @@ Section Shares(const SweepReport& report) {
   const Sensitivity& found = *report.sensitivity;
   const std::string_view what = report.quantity == SweepQuantity::kTime ? "time" : "floor";
   Section section{.id = "sensitivity", .title = fmt::format("What decides the {}", what)};
-  section.columns = {NameColumn("axis"), NumberColumn("explains"), "as", NumberColumn("values"),
-                     TableColumn("from"), TableColumn("to")};
+  section.columns = {NameColumn("axis"),     NumberColumn("explains"), "as",
+                     NumberColumn("values"), TableColumn("from"),      TableColumn("to")};
   section.note = fmt::format(
       "Of the variance of log {} of {} what a least-squares fit explains less without the axis; all axes explain {}.",
       what, CountText(found.cells, "cell"), PercentText(found.r_squared));
@@ -152,7 +152,8 @@ Section MapSection(const SweepMap& map, std::string id, std::string title, std::
   if (columns < map.x.values.size() || rows < map.y.values.size())
     section.note += fmt::format(" The first {} of {} columns and {} of {} rows; .json has all.", columns,
                                 map.x.values.size(), rows, map.y.values.size());
-  for (std::size_t column = 0; column < columns; ++column) section.columns.push_back(NumberColumn(map.x.values[column]));
+  for (std::size_t column = 0; column < columns; ++column)
+    section.columns.push_back(NumberColumn(map.x.values[column]));
   for (std::size_t row = 0; row < rows; ++row) {
     TableRow& cells = section.rows.emplace_back(TableRow{map.y.values[row]});
     for (std::size_t column = 0; column < columns; ++column) {
@@ -204,7 +205,8 @@ Section Floors(const DeviceSweep& device) {
 
 Section SpeedUpList(const SweepReport& report) {
   Section section{.id = "speed-ups", .title = "What other conditions win"};
-  section.columns = {"condition", NameColumn("from"), NameColumn("to"), "of", NumberColumn("pairs"), "takes, on average"};
+  section.columns = {"condition", NameColumn("from"),    NameColumn("to"),
+                     "of",        NumberColumn("pairs"), "takes, on average"};
   for (const Verdict verdict : {Verdict::kFaster, Verdict::kSlower, Verdict::kSame, Verdict::kUndecided})
     section.columns.push_back(NumberColumn(std::string(Name(verdict))));
   section.note = fmt::format(
@@ -214,12 +216,12 @@ Section SpeedUpList(const SweepReport& report) {
   for (const SpeedUps& ups : report.speed_ups) {
     Cell mean(TimesAsLong(ups.mean));
     mean.number = ups.mean;
-    TableRow row{ShortField(ups.field), ups.from,
-                 ups.to,                ups.quantity == SweepQuantity::kTime ? "time" : "floor",
-                 CountCell(ups.pairs.size()), std::move(mean)};
+    TableRow row{
+        ShortField(ups.field),       ups.from,       ups.to, ups.quantity == SweepQuantity::kTime ? "time" : "floor",
+        CountCell(ups.pairs.size()), std::move(mean)};
     for (const Verdict verdict : {Verdict::kFaster, Verdict::kSlower, Verdict::kSame, Verdict::kUndecided})
-      row.push_back(CountCell(static_cast<std::size_t>(std::ranges::count(
-          ups.pairs, verdict, [](const SweepPair& pair) { return pair.difference.verdict; }))));
+      row.push_back(CountCell(static_cast<std::size_t>(
+          std::ranges::count(ups.pairs, verdict, [](const SweepPair& pair) { return pair.difference.verdict; }))));
     section.rows.push_back(std::move(row));
   }
   return section;
@@ -294,7 +296,7 @@ Section InversionList(const SweepReport& report, const DeviceSweep& device, std:
   section.title = "Slower than a cell of a higher floor on " + device.device;
   section.note = fmt::format("{} in all, beyond their intervals; of each slow cell the worst.",
                              CountText(device.inversions.pairs, "pair"));
-  section.columns = {NameColumn("slow"),         NumberColumn("time"), NumberColumn("floor"), "decided by",
+  section.columns = {NameColumn("slow"),          NumberColumn("time"), NumberColumn("floor"), "decided by",
                      NameColumn("yet faster is"), NumberColumn("time"), NumberColumn("floor"), "decided by",
                      NumberColumn("at least")};
   const std::span<const SweepCell> cells = report.CellsOf(device);
@@ -302,7 +304,8 @@ Section InversionList(const SweepReport& report, const DeviceSweep& device, std:
     TableRow row;
     for (const std::size_t index : {inversion.slow, inversion.fast}) {
       const SweepCell& cell = cells[index];
-      row.insert(row.end(), {LabelOf(cell), TimeOrNone(cell.time), TimeOrNone(cell.facts.floor), cell.facts.decided_by});
+      row.insert(row.end(),
+                 {LabelOf(cell), TimeOrNone(cell.time), TimeOrNone(cell.facts.floor), cell.facts.decided_by});
     }
     row.emplace_back(TimesAsLong(inversion.times));
     row.back().number = inversion.times;
@@ -329,10 +332,11 @@ Section CellList(const SweepReport& report, std::size_t most) {
     TableRow row{cell.name, cell.conditions};
     if (has_devices) row.emplace_back(cell.device);
     const bool is_spread = cell.time && cell.between.low < cell.between.high;
-    row.insert(row.end(), {ParametersCell(cell.facts), QuantityCell(cell.facts.flops, FlopsText),
-                           QuantityCell(cell.facts.memory, BytesText), TimeOrNone(cell.time),
-                           is_spread ? IntervalText(cell.between) : "", TimeOrNone(cell.facts.floor),
-                           ShareCell(cell.utilization()), cell.facts.decided_by, StateText(cell, measured.contains(cell.device))});
+    row.insert(row.end(),
+               {ParametersCell(cell.facts), QuantityCell(cell.facts.flops, FlopsText),
+                QuantityCell(cell.facts.memory, BytesText), TimeOrNone(cell.time),
+                is_spread ? IntervalText(cell.between) : "", TimeOrNone(cell.facts.floor),
+                ShareCell(cell.utilization()), cell.facts.decided_by, StateText(cell, measured.contains(cell.device))});
     return row;
   });
   return section;

@@ -14,8 +14,12 @@ namespace infimum {
 
 // Beside their types, where JSON's writer finds them.
 static void to_json(Json& json, const CellFacts& facts) {
-  json = {{"parameters", facts.parameters}, {"flops", facts.flops},   {"bytes", facts.bytes},
-          {"weight_bytes", facts.weights},  {"memory_bytes", facts.memory}, {"floor_us", facts.floor},
+  json = {{"parameters", facts.parameters},
+          {"flops", facts.flops},
+          {"bytes", facts.bytes},
+          {"weight_bytes", facts.weights},
+          {"memory_bytes", facts.memory},
+          {"floor_us", facts.floor},
           {"decided_by", TextOrNull(facts.decided_by)}};
 }
 
@@ -40,7 +44,8 @@ static void to_json(Json& json, const SweepAxis& axis) {
 }
 
 static void to_json(Json& json, const Sensitivity& found) {
-  json = {{"cells", found.cells}, {"r_squared", found.r_squared}, {"axes", Json::array()}, {"left_out", found.left_out}};
+  json = {
+      {"cells", found.cells}, {"r_squared", found.r_squared}, {"axes", Json::array()}, {"left_out", found.left_out}};
   for (const Sensitivity::Axis& axis : found.axes)
     json["axes"].push_back({{"field", axis.field}, {"numeric", axis.is_numeric}, {"share", axis.share}});
 }
@@ -137,8 +142,8 @@ std::string SweepMarkdown(const SweepReport& report) {
   for (const Section& section : SweepSections(report, kCellsInMarkdown)) out += SectionMarkdown(section);
   if (!report.remarks.empty()) out += "\n## What this rests on\n\n";
   for (const std::string& remark : report.remarks) out += fmt::format("- {}\n", MarkdownProse(remark));
-  return out +
-         fmt::format("\n{} by infimum {}.\n", MarkdownProse(SweepDataAsOf(report)), MarkdownProse(report.infimum_version));
+  return out + fmt::format("\n{} by infimum {}.\n", MarkdownProse(SweepDataAsOf(report)),
+                           MarkdownProse(report.infimum_version));
 }
 
 std::string SweepCsv(const SweepReport& report) {

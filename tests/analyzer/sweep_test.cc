@@ -16,8 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using testing::MakeSweepCell;
+using ::testing::SizeIs;
 
 const SweepAxis& AxisOf(const std::vector<SweepAxis>& axes, const std::string& field) {
   return *std::ranges::find(axes, field, &SweepAxis::field);
@@ -49,8 +49,8 @@ TEST(SweepAxes, NumbersAscendAndWhatNeverChangesIsNoAxis) {
 
 TEST(SweepSensitivity, OfAGridTheSharesOfAPowerLawAddUpToOne) {
   const double words[] = {1, 1.5, 2};
-  const auto found =
-      SensitivityOf(Grid([&](double a, double b, int w) { return 7 * std::pow(a, 1.2) * std::pow(b, 0.3) * words[w]; }));
+  const auto found = SensitivityOf(
+      Grid([&](double a, double b, int w) { return 7 * std::pow(a, 1.2) * std::pow(b, 0.3) * words[w]; }));
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->r_squared, 1, 1e-9);
   double sum = 0;
@@ -77,7 +77,8 @@ TEST(SweepSensitivity, OfTwoNumbersItIsWhatTheirCorrelationsSay) {
     std::vector<double> one, other, time;
     for (int i = 0; i < 8 + round % 30; ++i) {
       const int a = few(random), b = a + few(random);
-      cells.push_back(MakeSweepCell({{"a", std::to_string(a)}, {"b", std::to_string(b)}}, a * b * std::exp(noise(random))));
+      cells.push_back(
+          MakeSweepCell({{"a", std::to_string(a)}, {"b", std::to_string(b)}}, a * b * std::exp(noise(random))));
       one.push_back(std::log(a));
       other.push_back(std::log(b));
       time.push_back(std::log(cells.back().time->count()));

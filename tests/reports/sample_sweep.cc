@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-
 #include "infimum/base/check.h"
 #include "tests/support/sweep_cells.h"
 
@@ -13,13 +12,15 @@ namespace {
 constexpr const char* kHostileDevice = "Old <b>\x1b[31m";
 
 SweepCell CellAt(std::int64_t nodes, std::int64_t batch, std::int64_t threads, const std::string& device) {
-  const double flops = 8.0 * static_cast<double>(nodes * nodes * batch), weights = 16.0 * static_cast<double>(nodes * nodes);
+  const double flops = 8.0 * static_cast<double>(nodes * nodes * batch),
+               weights = 16.0 * static_cast<double>(nodes * nodes);
   const bool is_floor = device != kHostileDevice;
   const double by_arithmetic = flops / (is_floor ? 1e6 : 1e5 * static_cast<double>(threads));  // us
   const double by_memory = weights / (is_floor ? 1e6 : 2e4);
-  SweepCell cell = testing::MakeSweepCell(
-      {{"model.choices.nodes", std::to_string(nodes)}, {"model.choices.batch", std::to_string(batch)}, {"device", device}},
-      0);
+  SweepCell cell = testing::MakeSweepCell({{"model.choices.nodes", std::to_string(nodes)},
+                                           {"model.choices.batch", std::to_string(batch)},
+                                           {"device", device}},
+                                          0);
   cell.hash = "cell " + std::to_string(nodes) + "/" + std::to_string(batch) + "/" + std::to_string(threads);
   cell.name = "fc nodes=" + std::to_string(nodes) + " batch=" + std::to_string(batch);
   cell.device = device;

@@ -28,8 +28,8 @@ TEST(ReportSweep, FloorsAreThoseOfTheModelsFiles) {
   EXPECT_GT(sweep["speed_ups"][0]["mean_ratio"], 1);  // the older one takes longer
   program.Run({"synth", "fc", "--nodes", "4096", "--batch", "512", "-o", "models"});
   const nlohmann::json bound =
-      program.Json({"bound", "models/fc_layers-4_nodes-4096_inputs-2000_outputs-1000_batch-512_type-f32.onnx", "--backend",
-                    "fake", "--device", "h200", "--format", "json"});
+      program.Json({"bound", "models/fc_layers-4_nodes-4096_inputs-2000_outputs-1000_batch-512_type-f32.onnx",
+                    "--backend", "fake", "--device", "h200", "--format", "json"});
   for (const nlohmann::json& floor : bound["floors"]) {
     if (floor["class"] != "textbook") continue;
     EXPECT_EQ(sweep["cells"][3]["facts"]["floor_us"], floor["latency_us"]);

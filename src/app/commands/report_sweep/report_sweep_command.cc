@@ -54,7 +54,8 @@ Result<int> RunReportSweep(const ReportSweepOptions& options) {
 void AddReportSweepCommand(CLI::App& report, Invocation& invocation) {
   auto options = std::make_shared<ReportSweepOptions>();
   CLI::App* command = NewCommand(
-      report, "sweep", "what the cells of an evaluation say together: maps over two axes, what decides, what is worth it",
+      report, "sweep",
+      "what the cells of an evaluation say together: maps over two axes, what decides, what is worth it",
       std::string("Which axes decide the time; the share of the floor over two of them; what threads, frameworks,\n"
                   "contracts and devices win, pair by pair; what fits into memory; Pareto fronts; ranks; every cell.\n"
                   "A device without results shows what is least there, by its data sheet or its peaks.\n"

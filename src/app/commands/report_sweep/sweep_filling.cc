@@ -102,9 +102,10 @@ class SweepFilling {
       }
       const bool has_results = std::ranges::find(keys, device->Key().text) != keys.end();
       if (!has_results)
-        remarks_.push_back(fmt::format("{}: no cell was measured there; shown is the least time, by what is known of "
-                                       "the device",
-                                       device->name));
+        remarks_.push_back(
+            fmt::format("{}: no cell was measured there; shown is the least time, by what is known of "
+                        "the device",
+                        device->name));
       devices_.push_back({*device, name, has_results ? latencies : FloorsOf(file_.cells, *device, name), has_results});
     }
     // What the file itself asks of other devices.
@@ -166,8 +167,12 @@ class SweepFilling {
   std::vector<PlannedCell> Nameless(std::vector<PlannedCell> cells) {
     for (PlannedCell& planned : cells) {
       EvaluationCell& cell = planned.cell;
-      cell.framework.module = cell.framework.module.empty() ? "" : "module";
-      for (auto& [name, value] : cell.framework.options) value = options_names_.try_emplace(value, fmt::format("option-{}", options_names_.size() + 1)).first->second;
+      const auto rename = [&](std::string& value) {
+        if (!value.empty())
+          value = values_.try_emplace(value, fmt::format("value-{}", values_.size() + 1)).first->second;
+      };
+      rename(cell.framework.module);
+      for (auto& [name, value] : cell.framework.options) rename(value);
       if (planned.family != nullptr) continue;
       const auto known = models_.try_emplace(planned.file.string(), fmt::format("model-{}", models_.size() + 1));
       planned.name = known.first->second;
@@ -203,7 +208,7 @@ class SweepFilling {
   std::vector<std::string> remarks_;
   std::unique_ptr<CellRunner> runner_;
   Anonymizer anonymizer_;
-  std::map<std::string, std::string> models_, options_names_;
+  std::map<std::string, std::string> models_, values_;
 };
 
 }  // namespace
