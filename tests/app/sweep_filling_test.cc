@@ -91,7 +91,7 @@ TEST_F(SweepFillingTest, EveryCellStandsWithWhatBecameOfIt) {
   EXPECT_EQ(report.cells[11].state, CellState::kFailed);
   EXPECT_FALSE(report.cells[10].state.has_value());
   EXPECT_NEAR(report.cells[0].time->count(), 10, 0.01);
-  EXPECT_EQ(report.cells[0].fields.at("contract"), "own");
+  EXPECT_EQ(report.cells[0].fields.at("framework.name"), "onnxruntime");
   EXPECT_EQ(report.name, "secret plan");
   EXPECT_EQ(report.data_as_of, "2026-01-01T00:00:09Z");
   ASSERT_THAT(report.speed_ups, SizeIs(1));
