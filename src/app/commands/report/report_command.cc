@@ -78,7 +78,7 @@ Result<int> RunReport(const ReportOptions& options) {
 void AddReportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
-                                 std::string(kReportForms) + " Of a file called compare: ./compare.",
+                                 std::string(kReportForms) + " Of a file called compare or sweep: ./compare.",
                                  "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
   // Not required where `compare` or `sweep` follows.
   AddModel(command, options->model);
