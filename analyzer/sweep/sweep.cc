@@ -10,7 +10,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::size_t kMostWords = 64;
+constexpr std::size_t kMostWords = 64, kMostTerms = 256;
 // A column that is so small beside what others leave of it is made of them.
 constexpr double kDependent = 1e-9;
 
@@ -118,19 +118,21 @@ std::vector<SweepAxis> AxesOf(std::span<const SweepCell> cells) {
 }
 
 std::optional<Sensitivity> SensitivityOf(std::span<const SweepCell> cells, SweepQuantity quantity) {
-  std::vector<const SweepCell*> known;
-  std::vector<double> logarithms;
+  std::vector<const SweepCell*> all, known;
   for (const SweepCell& cell : cells)
-    if (const std::optional<Latency> value = QuantityOf(cell, quantity)) {
-      known.push_back(&cell);
-      logarithms.push_back(std::log(value->count()));
-    }
+    if (QuantityOf(cell, quantity)) all.push_back(&cell);
+  std::vector<double> logarithms;
+  for (std::size_t i = 0; i < all.size(); i += (all.size() - 1) / kMostFittedCells + 1) {
+    known.push_back(all[i]);
+    logarithms.push_back(std::log(QuantityOf(*all[i], quantity)->count()));
+  }
   if (known.size() < 3 || !Standardize(logarithms)) return std::nullopt;
   Sensitivity result{.cells = known.size(), .r_squared = 0, .axes = {}, .left_out = {}};
   std::vector<FitTerm> terms;
   for (const SweepAxis& axis : AxesOf(cells)) {
     const bool is_log = axis.is_numeric && *ParseNumber(axis.values.front()) > 0;
-    if (!is_log && axis.values.size() > std::min(kMostWords, known.size() / 2)) {
+    const bool is_long = !is_log && axis.values.size() > std::min(kMostWords, known.size() / 2);
+    if (is_long || terms.size() + (is_log ? 2 : axis.values.size() + 1) > kMostTerms) {
       result.left_out.push_back(axis.field);
       continue;
     }

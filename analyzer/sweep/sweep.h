@@ -70,6 +70,8 @@ struct Sensitivity {
   std::vector<Axis> axes;             // the largest share first
   std::vector<std::string> left_out;  // words with more values than a fit of so many cells carries
 };
+// Of more cells so many are fitted, evenly.
+inline constexpr std::size_t kMostFittedCells = 20'000;
 // Nothing where fewer than three cells have the quantity, or all of them the same.
 std::optional<Sensitivity> SensitivityOf(std::span<const SweepCell> cells,
                                          SweepQuantity quantity = SweepQuantity::kTime);

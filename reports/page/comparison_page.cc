@@ -117,25 +117,10 @@ std::string SectionsHtml(const ComparisonReport& report, const ComparisonReport&
   return html.Take();
 }
 
-std::string ContentsHtml(const std::vector<Section>& sections) {
-  HtmlWriter html;
-  for (const Section& section : sections) html.Element("a", {{"href", "#" + section.id}}, section.title).Text(" ");
-  return html.Take();
-}
-
 std::string CautionsHtml(const ComparisonReport& report) {
   HtmlWriter html;
   for (const std::string& caution : report.cautions) html.Element("p", {{"class", "callout"}}, caution);
   return html.Take();
-}
-
-std::string RemarksHtml(const ComparisonReport& report) {
-  if (report.remarks.empty()) return "";
-  HtmlWriter html;
-  OpenSection("remarks", "What this rests on", "", html);
-  html.Open("ul");
-  for (const std::string& remark : report.remarks) html.Element("li", remark);
-  return html.Close().Close().Take();
 }
 
 }  // namespace
@@ -155,9 +140,9 @@ std::string ComparisonPage(const ComparisonReport& report) {
                            {"HEADLINE", [&] { return SentenceHtml(ComparisonHeadline(report)); }},
                            {"FACTS", [&] { return EscapedHtml(Join(report.conditions, " · ")); }},
                            {"CAUTIONS", [&] { return CautionsHtml(report); }},
-                           {"CONTENTS", [&] { return ContentsHtml(sections); }},
+                           {"CONTENTS", [&] { return LinksHtml(sections); }},
                            {"SECTIONS", [&] { return SectionsHtml(report, shown, sections); }},
-                           {"REMARKS", [&] { return RemarksHtml(report); }}});
+                           {"REMARKS", [&] { return RemarksHtml(report.remarks); }}});
 }
 
 }  // namespace infimum

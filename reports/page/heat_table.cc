@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "infimum/base/text.h"
+#include "reports/page/html_table.h"
 
 namespace infimum {
 namespace {
@@ -165,6 +166,21 @@ void AddHeatKey(const std::vector<Section>& sections, const HeatLook& look, Html
   for (int at = 1; at <= slowest; ++at) step("slower", at, slowest);
   if (has_best) html.Element("span", {{"class", "best"}}, "bold: the fastest of its row");
   html.Close();
+}
+
+std::string LinksHtml(const std::vector<Section>& sections) {
+  HtmlWriter html;
+  for (const Section& section : sections) html.Element("a", {{"href", "#" + section.id}}, section.title).Text(" ");
+  return html.Take();
+}
+
+std::string RemarksHtml(const std::vector<std::string>& remarks) {
+  if (remarks.empty()) return "";
+  HtmlWriter html;
+  OpenSection("remarks", "What this rests on", "", html);
+  html.Open("ul");
+  for (const std::string& remark : remarks) html.Element("li", remark);
+  return html.Close().Close().Take();
 }
 
 }  // namespace infimum

@@ -34,4 +34,8 @@ void AddHeatTable(const Section& section, const HeatLook& look, HtmlWriter& html
 // Which colour is how much, as far as any cell of the sections goes, and what the signs mean.
 void AddHeatKey(const std::vector<Section>& sections, const HeatLook& look, HtmlWriter& html);
 
+// To the sections of a page; and what it rests on, nothing where that is nothing.
+std::string LinksHtml(const std::vector<Section>& sections);
+std::string RemarksHtml(const std::vector<std::string>& remarks);
+
 }  // namespace infimum

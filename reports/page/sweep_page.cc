@@ -199,12 +199,6 @@ std::string SweepSectionsHtml(const SweepReport& report, const std::vector<Secti
   return html.Take();
 }
 
-std::string SweepLinksHtml(const std::vector<Section>& sections) {
-  HtmlWriter html;
-  for (const Section& section : sections) html.Element("a", {{"href", "#" + section.id}}, section.title).Text(" ");
-  return html.Take();
-}
-
 // "batch 1 to 64 · nodes 256 to 768 · threads 1, 2"
 std::string AxesText(const SweepReport& report) {
   std::vector<std::string> texts;
@@ -214,15 +208,6 @@ std::string AxesText(const SweepReport& report) {
                     (is_long ? axis.values.front() + " to " + axis.values.back() : Join(axis.values, ", ")));
   }
   return Join(texts, " · ");
-}
-
-std::string SweepRemarksHtml(const SweepReport& report) {
-  if (report.remarks.empty()) return "";
-  HtmlWriter html;
-  OpenSection("remarks", "What this rests on", "", html);
-  html.Open("ul");
-  for (const std::string& remark : report.remarks) html.Element("li", remark);
-  return html.Close().Close().Take();
 }
 
 }  // namespace
@@ -241,9 +226,9 @@ std::string SweepPage(const SweepReport& report) {
                            {"HEADLINE", [&] { return SentenceHtml(SweepHeadline(report)); }},
                            {"FACTS", [&] { return EscapedHtml(AxesText(report)); }},
                            {"CAUTIONS", [] { return std::string(); }},
-                           {"CONTENTS", [&] { return SweepLinksHtml(sections); }},
+                           {"CONTENTS", [&] { return LinksHtml(sections); }},
                            {"SECTIONS", [&] { return SweepSectionsHtml(report, sections); }},
-                           {"REMARKS", [&] { return SweepRemarksHtml(report); }}});
+                           {"REMARKS", [&] { return RemarksHtml(report.remarks); }}});
 }
 
 }  // namespace infimum

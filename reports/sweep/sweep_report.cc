@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view kDevice = "device";
 constexpr std::size_t kMostSides = 6;  // of a condition whose values are held against the first
 constexpr std::size_t kInversions = 20;
+// Values of an axis that a map has.
+constexpr std::size_t kMostMapped = 500;
 
 // What is said of how a model is run, not of the model or of how it is measured.
 bool IsCondition(const std::string& field) {
@@ -129,6 +131,8 @@ Status Analyze(SweepReport& report) {
     for (const SweepCell& cell : report.cells)
       if (y->values.empty() || y->values.back() != cell.device) y->values.push_back(cell.device);
   }
+  for (std::optional<SweepAxis>* axis : {&x, &y})
+    if (*axis && (*axis)->values.size() > kMostMapped) (*axis)->values.resize(kMostMapped);
   for (std::size_t begin = 0, end = 0; begin < report.cells.size(); begin = end) {
     while (end < report.cells.size() && report.cells[end].device == report.cells[begin].device) ++end;
     AddDevice(report, begin, end, x, y);

@@ -150,7 +150,7 @@ Section MapSection(const SweepMap& map, std::string id, std::string title, std::
   const std::size_t columns = std::min(map.x.values.size(), kMostColumns);
   const std::size_t rows = std::min(map.y.values.size(), kMostMapRows);
   if (columns < map.x.values.size() || rows < map.y.values.size())
-    section.note += fmt::format(" The first {} of {} columns and {} of {} rows; .json has all.", columns,
+    section.note += fmt::format(" The first {} of {} columns and {} of {} rows; .json has more.", columns,
                                 map.x.values.size(), rows, map.y.values.size());
   for (std::size_t column = 0; column < columns; ++column)
     section.columns.push_back(NumberColumn(map.x.values[column]));

@@ -129,6 +129,17 @@ TEST(SweepSensitivity, IsThatOfTheQuantityAndOfNothingWhereThereIsNone) {
   EXPECT_FALSE(SensitivityOf({}).has_value());
 }
 
+TEST(SweepSensitivity, WordsWithTooManyValuesWouldExplainEverythingAndAreLeftOut) {
+  std::vector<SweepCell> cells;
+  for (int i = 0; i < 30'000; ++i)
+    cells.push_back(MakeSweepCell({{"name", "net " + std::to_string(i)}, {"n", std::to_string(1 + i % 7)}}, 1 + i % 7));
+  const auto found = SensitivityOf(cells);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_THAT(found->left_out, ElementsAre("name"));
+  EXPECT_EQ(found->cells, 15'000u);
+  EXPECT_NEAR(found->axes.at(0).share, 1, 1e-9);
+}
+
 TEST(SweepMaps, APlaceIsTheMedianOfWhatFallsThere) {
   const std::vector<SweepCell> cells = Grid([](double, double, int w) { return 100 * (1 + w); });
   const std::vector<SweepAxis> axes = AxesOf(cells);

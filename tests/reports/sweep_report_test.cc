@@ -39,6 +39,18 @@ TEST(SweepReport, TheTwoNumbersThatExplainTheMostAreTheAxes) {
   EXPECT_EQ(report.quantity, SweepQuantity::kTime);
 }
 
+TEST(SweepReport, AMapHasTheFirstValuesOfALongAxisAndItsTableFewer) {
+  const SweepReport report = SampleSweep(510);
+  const SweepMap& map = *report.devices[0].utilization_map;
+  EXPECT_EQ(std::max(map.x.values.size(), map.y.values.size()), 500u);
+  for (const Section& section : SweepSections(report, 0)) {
+    if (section.id == "utilization") {
+      EXPECT_THAT(section.note, HasSubstr("; .json has more."));
+    }
+    EXPECT_LE(section.columns.size(), 25u);
+  }
+}
+
 TEST(SweepReport, AnAxisIsNamedInShortAndAWrongOneIsRefused) {
   SweepReport report = SampleSweep();
   report.devices.clear();
