@@ -88,7 +88,8 @@ class RooflineChart {
       low = std::min(low, dot.reached), high = std::max(high, dot.reached);
     }
     for (const auto& [name, roof] : roofs_)
-      high = std::max(high, roof.is_arithmetic ? roof.rate : std::min(high * 2, roof.rate * right));
+      if (roof.is_arithmetic) ridge_ = std::max(ridge_, roof.rate);
+    high = std::max(high, ridge_);
     x_ = {std::log10(left) - 0.2, std::log10(right) + 0.2, 60, 710};
     y_ = {std::log10(low) - 0.2, std::log10(high) + 0.2, 340, 14};
   }
@@ -125,7 +126,7 @@ class RooflineChart {
     const auto height = [&](double x) { return roof.is_arithmetic ? roof.rate : roof.rate * x; };
     if (!roof.is_arithmetic) {
       from = std::max(from, std::pow(10, y_.low) / roof.rate);
-      to = std::min(to, std::pow(10, y_.high) / roof.rate);
+      to = std::min(to, (ridge_ > 0 ? ridge_ : std::pow(10, y_.high)) / roof.rate);
     }
     if (!(from < to)) return;
     html.Element("line",
@@ -142,7 +143,9 @@ class RooflineChart {
                    text);
     } else {
       html.Element("text",
-                   {{"class", "halo"}, {"x", InTenths(x_.at(from) + 12)}, {"y", InTenths(y_.at(height(from)) - 6)}},
+                   {{"class", "halo"},
+                    {"x", InTenths(x_.at(from) + 12)},
+                    {"y", InTenths(std::min(y_.at(height(from)) + 16, y_.begin - 6))}},
                    text);
     }
   }
@@ -164,6 +167,7 @@ class RooflineChart {
   std::vector<SweepDot> dots_;
   std::map<std::string, SweepRoof> roofs_;  // by what decides
   mutable LogAxis x_{}, y_{};
+  mutable double ridge_ = 0;  // the highest rate of arithmetic: no bandwidth counts above it
 };
 
 // The charts of all devices, below each other.
@@ -214,6 +218,11 @@ std::string AxesText(const SweepReport& report) {
 
 std::string SweepPage(const SweepReport& report) {
   const std::vector<Section> sections = SweepSections(report, 0);
+  const std::string shown = SweepSectionsHtml(report, sections);
+  HtmlWriter roofline;
+  if (shown.find("<section id=\"roofline\"") != std::string::npos)
+    roofline.Element("a", {{"href", "#roofline"}}, "Roofline").Text(" ");
+  const std::string links = roofline.Take() + LinksHtml(sections);
   const std::string data_as_of = report.data_as_of.empty() ? "" : "Data of " + report.data_as_of;
   const PageFrame frame{.page = ComparisonTemplate(),
                         .title = report.name,
@@ -226,8 +235,8 @@ std::string SweepPage(const SweepReport& report) {
                            {"HEADLINE", [&] { return SentenceHtml(SweepHeadline(report)); }},
                            {"FACTS", [&] { return EscapedHtml(AxesText(report)); }},
                            {"CAUTIONS", [] { return std::string(); }},
-                           {"CONTENTS", [&] { return LinksHtml(sections); }},
-                           {"SECTIONS", [&] { return SweepSectionsHtml(report, sections); }},
+                           {"CONTENTS", [&] { return links; }},
+                           {"SECTIONS", [&] { return shown; }},
                            {"REMARKS", [&] { return RemarksHtml(report.remarks); }}});
 }
 

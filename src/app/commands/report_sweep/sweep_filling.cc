@@ -181,8 +181,8 @@ class SweepFilling {
     return cells;
   }
 
-  // One set of conditions for all, so that what one cell leaves at its usual value is a value beside others'. Of a floor
-  // only the contract is one.
+  // One set of conditions for all, so that what one cell leaves at its usual value is a value beside others'. Of a
+  // floor only the contract is one.
   static void FillFields(std::vector<SweepCell>& cells) {
     std::set<std::string> conditions;
     std::vector<bool> is_floor;
@@ -190,8 +190,8 @@ class SweepFilling {
       const auto quantity = cell.fields.extract("quantity");
       is_floor.push_back(!quantity.empty() && quantity.mapped() == Name(CellQuantity::kFloor));
       std::erase_if(cell.fields, [&](const auto& field) {
-        const bool is_of_run = field.first == "input" || field.first.starts_with("framework.") ||
-                               field.first.starts_with("method.");
+        const bool is_of_run =
+            field.first == "input" || field.first.starts_with("framework.") || field.first.starts_with("method.");
         return field.first == "model.sha256" || (is_floor.back() && is_of_run);
       });
       for (const auto& [field, value] : cell.fields)
