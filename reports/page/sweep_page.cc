@@ -56,7 +56,7 @@ class RooflineChart {
       const double flops = static_cast<double>(facts.flops->value), bytes = static_cast<double>(facts.bytes->value);
       if (const std::optional<Latency> floor = QuantityOf(cell, SweepQuantity::kFloor);
           floor && !facts.decided_by.empty()) {
-        SweepRoof& roof = roofs_[facts.decided_by];
+        SweepRoof& roof = roofs_[facts.decided_by.substr(0, facts.decided_by.find(','))];
         roof.is_arithmetic = facts.decided_by.starts_with("arithmetic");
         roof.rate = std::max(roof.rate, (roof.is_arithmetic ? flops : bytes) / (floor->count() * 1e-6));
       }

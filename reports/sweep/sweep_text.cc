@@ -14,13 +14,10 @@ namespace infimum {
 
 // Beside their types, where JSON's writer finds them.
 static void to_json(Json& json, const CellFacts& facts) {
-  json = {{"parameters", facts.parameters},
-          {"flops", facts.flops},
-          {"bytes", facts.bytes},
-          {"weight_bytes", facts.weights},
-          {"memory_bytes", facts.memory},
-          {"floor_us", facts.floor},
-          {"decided_by", TextOrNull(facts.decided_by)}};
+  json = {{"parameters", facts.parameters}, {"flops", facts.flops},
+          {"bytes", facts.bytes},           {"weight_bytes", facts.weights},
+          {"memory_bytes", facts.memory},   {"floor_us", facts.floor},
+          {"input_bytes", facts.inputs},    {"decided_by", TextOrNull(facts.decided_by)}};
 }
 
 static void to_json(Json& json, const SweepCell& cell) {
@@ -155,7 +152,7 @@ std::string SweepCsv(const SweepReport& report) {
   for (const std::string& field : fields) section.columns.emplace_back(field);
   for (const char* title :
        {"state", "reason", "latency_us", "low_us", "high_us", "floor_us", "utilization", "decided_by", "parameters",
-        "flops", "bytes", "weight_bytes", "memory_bytes", "measured_at", "framework_version"})
+        "flops", "bytes", "weight_bytes", "memory_bytes", "input_bytes", "measured_at", "framework_version"})
     section.columns.emplace_back(title);
   const auto count = [](const auto& quantity) { return quantity ? std::to_string(quantity->value) : std::string(); };
   for (const SweepCell& cell : report.cells) {
@@ -171,7 +168,7 @@ std::string SweepCsv(const SweepReport& report) {
          {std::string(cell.state ? Name(*cell.state) : ""), cell.reason, CsvTime(cell.time), CsvLow(between),
           CsvHigh(between), CsvTime(facts.floor), share ? FormatNumber(*share) : "", facts.decided_by,
           facts.parameters ? std::to_string(*facts.parameters) : "", count(facts.flops), count(facts.bytes),
-          count(facts.weights), count(facts.memory), cell.measured_at, cell.framework_version})
+          count(facts.weights), count(facts.memory), count(facts.inputs), cell.measured_at, cell.framework_version})
       row.emplace_back(text);
   }
   return SectionCsv(section);
