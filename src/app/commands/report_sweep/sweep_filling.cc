@@ -117,6 +117,9 @@ class SweepFilling {
         INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(name, installation_, options_.campaign, store_));
         devices_.push_back({device, name, std::move(floors), false});
       }
+    if (keys.empty() && options_.devices.empty())
+      remarks_.push_back(fmt::format("none of the cells was measured: infimum evaluate {}",
+                                     options_.anonymize ? "FILE" : ShellQuoted(options_.evaluation.string())));
     if (devices_.empty())
       return Error{fmt::format(
           "{}: the store has no result of its cells: `infimum evaluate {}` makes them, and --device h200 shows what "
