@@ -69,6 +69,7 @@ CellResult MakeResult() {
   result.facts.floor = Latency(1.5);
   result.facts.decided_by = "arithmetic f32";
   result.framework_version = "1.31.1";
+  result.verifies = true;
   result.evidence = {{"system", "Linux"}};
   for (const double median : {3.0, 3.25, 3.5})
     result.repetitions.push_back(
@@ -115,6 +116,7 @@ TEST_P(StoreEvaluationsTest, AResultIsReadAsItWasGiven) {
   EXPECT_EQ(one.worker, "host:1:2");
   ASSERT_TRUE(one.result.has_value());
   EXPECT_EQ(one.result->state, given.state);
+  EXPECT_TRUE(one.result->verifies);
   EXPECT_EQ(one.result->evidence, given.evidence);
   EXPECT_EQ(one.result->repetitions, given.repetitions);
   EXPECT_EQ(one.result->facts.floor, given.facts.floor);

@@ -50,11 +50,13 @@ CREATE TABLE cell_results (
   parameters INTEGER, flops INTEGER, bytes INTEGER, weight_bytes INTEGER, memory_bytes INTEGER,  -- of its model
   floor_us REAL,                        -- textbook, on the device as it was known then
   framework_version TEXT NOT NULL,
+  verifies INTEGER NOT NULL,           -- 1: only to be held against the result before it
   details TEXT NOT NULL                 -- JSON: facts, evidence, repetitions
 ) STRICT;
 
--- Of each cell on each device the newest result.
+-- Of each cell on each device the newest result that is no verification.
 CREATE VIEW current_cells AS
   SELECT a.cell_id, a.device_key, r.* FROM cell_results r JOIN cell_attempts a ON a.id = r.attempt_id
-  WHERE NOT EXISTS (SELECT 1 FROM cell_attempts n JOIN cell_results s ON s.attempt_id = n.id
-                    WHERE n.cell_id = a.cell_id AND n.device_key = a.device_key AND n.id > a.id);
+  WHERE r.verifies = 0 AND NOT EXISTS (
+    SELECT 1 FROM cell_attempts n JOIN cell_results s ON s.attempt_id = n.id
+    WHERE s.verifies = 0 AND n.cell_id = a.cell_id AND n.device_key = a.device_key AND n.id > a.id);

@@ -134,7 +134,7 @@ class Evaluating {
       one.before = TimeOf(*before->result);
       one.now = TimeOf(now);
       one.verification = infimum::Verify(now, *before->result, options_.threshold);
-      now.evidence[kVerifies] = before->result->measured_at;
+      now.verifies = true;
       INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> attempt,
                                store_.BeginCell(AttemptAt(planned), [](const auto&) { return true; }));
       INFIMUM_RETURN_IF_ERROR(store_.EndCell(*attempt, now));
@@ -159,7 +159,7 @@ class Evaluating {
   }
 
   bool IsDone(const CellResult& result) const {
-    if (result.evidence.contains(kVerifies)) return false;
+    if (result.verifies) return false;
     return result.state == CellState::kOk || !(options_.retry || IsNoisy(result));
   }
 

@@ -39,7 +39,4 @@ const CellAttempt* NewestResult(std::span<const CellAttempt> attempts, const std
 std::vector<SweepCell> SweepCellsOf(std::span<const PlannedCell> cells, std::span<const CellAttempt> attempts,
                                     const Device& device);
 
-// Beside `evidence` of results that `evaluate --verify` made.
-inline constexpr char kVerifies[] = "verifies";
-
 }  // namespace infimum
