@@ -35,7 +35,7 @@ struct MeasureOptions {
   std::optional<std::int64_t> repetitions;
   std::optional<double> seconds;  // of each process
   bool by_bricks = false;
-  synth::Cut cut{synth::CutInto::kFused, 1, ""};
+  synth::Cut cut{synth::CutInto::kBlocks, 8, ""};
   std::string output;
   TalkOptions talk;
 };
@@ -213,7 +213,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
       command->add_flag("--by-bricks", options->by_bricks,
                         "of onnxruntime: measure what the model is cut into (infimum synth bricks), each unique brick "
                         "once, and add up");
-  AddCut(command, options->cut, "fused");
+  AddCut(command, options->cut, "8");
   for (const char* cut : {"--block", "--cut"}) command->get_option(cut)->needs(by_bricks);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunMeasure(*options); });
