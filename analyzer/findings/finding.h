@@ -36,9 +36,10 @@ struct FindingCase {
   std::size_t candidates = 0;
   std::optional<Interval> interval = {};
   std::string command = {};
+  std::string main_layer = {};  // of `layer`, by its name alone; empty where none of the row takes time
 };
 
-// For a shell: `what` it shows ("measure", "source").
+// For a shell: `what` it shows ("measure", "source", "brick").
 struct FindingCommand {
   std::string what;
   std::string command;

@@ -35,6 +35,11 @@ std::string RowName(const RunFacts& facts, const ComparedRow& row) {
   return others > 0 ? main + " (+" + std::to_string(others) + ")" : main;
 }
 
+std::string BusyLayerName(const RunFacts& facts, const std::vector<LayerId>& layers) {
+  const Layer& main = facts.graph.layer(MainLayer(facts.graph, layers));
+  return main.status == LayerStatus::kFree ? "" : main.name;
+}
+
 std::string EngineName(const RunFacts& facts, const ComparedRow& row) {
   const ProfiledLayer* longest = LongestLayer(facts.run, row.engine_layers);
   return longest == nullptr ? "" : KernelOrName(*longest);
@@ -91,6 +96,7 @@ FindingCase CaseOf(const RunFacts& facts, std::size_t index) {
   one.layer = RowName(facts, row);
   one.engine = EngineName(facts, row);
   one.measured = row.measured.value_or(Latency(0));
+  if (!row.layers.empty()) one.main_layer = BusyLayerName(facts, row.layers);
   if (!row.best) return one;
   one.best = *row.best * facts.waterfall.in_context;
   std::vector<LayerId> busy;

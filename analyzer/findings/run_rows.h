@@ -13,6 +13,8 @@ namespace infimum::findings {
 
 // "Conv_0", "Conv_0 (+2)"; the engine's name for a row without layers.
 std::string RowName(const RunFacts& facts, const ComparedRow& row);
+// "Conv_0"; empty where all are free.
+std::string BusyLayerName(const RunFacts& facts, const std::vector<LayerId>& layers);
 // The engine's kernel where it is reported, else its layer.
 std::string EngineName(const RunFacts& facts, const ComparedRow& row);
 // The main layer's family, "convolution"; rows of element-wise and similar work together as "element-wise".

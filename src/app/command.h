@@ -66,5 +66,6 @@ void AddExportCommand(CLI::App& app, Invocation& invocation);
 void AddDbCommand(CLI::App& app, Invocation& invocation);
 void AddQueryCommand(CLI::App& app, Invocation& invocation);
 void AddSynthCommand(CLI::App& app, Invocation& invocation);
+void AddBricksCommand(CLI::App& synth, Invocation& invocation);
 
 }  // namespace infimum::cli

@@ -207,6 +207,27 @@ void AddFormat(CLI::App* command, OutputFormat& format) {
       ->default_str("table");
 }
 
+void AddCut(CLI::App* command, synth::Cut& cut, const std::string& otherwise) {
+  CLI::Option* block = command->add_option_function<std::size_t>(
+      "--block",
+      [&cut](const std::size_t& layers) {
+        cut.into = synth::CutInto::kBlocks;
+        cut.block_layers = layers;
+      },
+      fmt::format("bricks of N successive layers that take time (default: {})", otherwise));
+  block->type_name("N")->check(CLI::Range(1, 1'000'000));
+  command
+      ->add_option_function<std::string>(
+          "--cut",
+          [&cut](const std::string& into) {
+            cut.into = into == "fused" ? synth::CutInto::kFused : synth::CutInto::kLayers;
+          },
+          "layers, or fused: regions that a framework may run as one")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"layers", "fused"}))
+      ->excludes(block);
+}
+
 void AddAnonymize(CLI::App* command, bool& anonymize) {
   command->add_flag("--anonymize", anonymize,
                     "replace the names of model, layers, values, inputs, custom operators and files, and leave out the "

@@ -12,6 +12,7 @@
 #include "infimum/measurement/contract.h"
 #include "infimum/measurement/measurement.h"
 #include "src/app/processes/progress_log.h"
+#include "src/synth/bricks.h"
 
 namespace infimum::cli {
 
@@ -46,6 +47,8 @@ CLI::Validator NumberBetween(double least, double most);
 // Likewise, of a count that is read as unsigned: CLI11 would turn -1 around.
 CLI::Validator Count();
 void AddFormat(CLI::App* command, OutputFormat& format);
+// --block and --cut of commands that cut models into bricks; `otherwise`: what they do without both.
+void AddCut(CLI::App* command, synth::Cut& cut, const std::string& otherwise);
 // --anonymize of commands that write reports.
 void AddAnonymize(CLI::App* command, bool& anonymize);
 void AddTalk(CLI::App* command, TalkOptions& talk);

@@ -3,13 +3,13 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 
 #include "infimum/base/text.h"
+#include "src/readers/onnx/parse/proto_conversion.h"
+#include "src/synth/weight_values.h"
 
 namespace infimum::synth {
 namespace {
@@ -19,89 +19,13 @@ constexpr std::int64_t kOpset = 22, kIrVersion = 10;
 constexpr std::int64_t kSmallest = 1024;  // bytes of a weight that goes beside the model
 constexpr std::int64_t kAlignment = 4096;
 
-int OnnxType(DataType type) {
-  switch (type) {
-    case DataType::kF32:
-      return onnx::TensorProto::FLOAT;
-    case DataType::kF16:
-      return onnx::TensorProto::FLOAT16;
-    case DataType::kBF16:
-      return onnx::TensorProto::BFLOAT16;
-    case DataType::kS8:
-      return onnx::TensorProto::INT8;
-    case DataType::kS4:
-      return onnx::TensorProto::INT4;
-    default:
-      return onnx::TensorProto::INT64;
-  }
+// Integers are even, and their scale makes the largest what is the most of a weight that is stored as it is.
+WeightValues ValuesOf(const NetTensor& tensor) {
+  WeightValues values = ValuesOfProduct(tensor.type, tensor.fan_in);
+  if (tensor.role == NetTensor::Role::kScale) return {tensor.type, values.made, values.spread / tensor.numbers[0], 0};
+  if (IsInteger(tensor.type)) return {tensor.type, 1, 0, tensor.type == DataType::kS4 ? 7.0 : 127.0};
+  return values;
 }
-
-// The nearest value of the type, as its bits; of |value| up to 65504.
-std::uint16_t HalfBits(DataType type, float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (type == DataType::kBF16) return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
-  const std::uint32_t sign = (bits >> 16) & 0x8000U;
-  // Below the smallest normal number steps are of 2^-24.
-  if (std::abs(value) < 0x1p-14F)
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::lrint(std::abs(value) * 0x1p24F)));
-  // The exponent from a bias of 127 to one of 15; 13 bits fewer.
-  const std::uint32_t rounded = (bits & 0x7fffffffU) + 0xfffU + ((bits >> 13) & 1U);
-  return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112U << 10)));
-}
-
-// SplitMix64 (Steele, Lea and Flood 2014): each element by its place alone.
-std::uint64_t Mixed(std::uint64_t state) {
-  state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  state = (state ^ (state >> 27)) * 0x94d049bb133111ebULL;
-  return state ^ (state >> 31);
-}
-
-// Even within +-sqrt(3 / fan-in): a sum of fan-in products has the variance of its operand. Integers are even too, and
-// their scale makes the largest that limit.
-class Elements {
- public:
-  Elements(const NetTensor& tensor, std::uint64_t seed, std::size_t number)
-      : tensor_(tensor),
-        state_(Mixed(seed * 0x9e3779b97f4a7c15ULL + number)),
-        limit_(std::sqrt(3.0 / static_cast<double>(tensor.fan_in))) {}
-
-  // Two of 4 bits are a byte, of which the first is even.
-  void Append(std::int64_t first, std::int64_t count, std::string& bytes) const {
-    for (std::int64_t i = first; i < first + count; ++i) {
-      const std::uint64_t random = Mixed(state_ + static_cast<std::uint64_t>(i + 1) * 0x9e3779b97f4a7c15ULL);
-      const double unit = static_cast<double>(random >> 11) * 0x1p-52 - 1;
-      if (tensor_.role == NetTensor::Role::kScale) {
-        AppendValue(static_cast<float>(limit_ / tensor_.numbers[0]), bytes);
-      } else if (tensor_.type == DataType::kS4) {
-        const auto half = static_cast<std::uint8_t>(std::lrint(unit * 7) & 0xf);
-        if (i % 2 == 0) {
-          bytes.push_back(static_cast<char>(half));
-        } else {
-          bytes.back() = static_cast<char>(static_cast<std::uint8_t>(bytes.back()) | (half << 4));
-        }
-      } else {
-        AppendValue(static_cast<float>(tensor_.type == DataType::kS8 ? unit * 127 : unit * limit_), bytes);
-      }
-    }
-  }
-  void AppendValue(float value, std::string& bytes) const {
-    if (tensor_.type == DataType::kF32) {
-      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    } else if (tensor_.type == DataType::kS8 || tensor_.type == DataType::kS4) {
-      bytes.push_back(static_cast<char>(std::lrint(value)));
-    } else {
-      const std::uint16_t half = HalfBits(tensor_.type, value);
-      bytes.append(reinterpret_cast<const char*>(&half), sizeof half);
-    }
-  }
-  // Of a weight whose elements are all the same.
-  float Filled() const { return IsInteger(tensor_.type) ? 1.0F : 1.0F / static_cast<float>(tensor_.fan_in); }
-
- private:
-  const NetTensor& tensor_;
-  std::uint64_t state_;
-  double limit_;
-};
 
 void SetAttribute(const std::pair<std::string_view, NetAttribute>& from, onnx::AttributeProto& to) {
   to.set_name(std::string(from.first));
@@ -113,7 +37,7 @@ void SetAttribute(const std::pair<std::string_view, NetAttribute>& from, onnx::A
     to.set_f(static_cast<float>(*number));
   } else if (const auto* type = std::get_if<DataType>(&from.second)) {
     to.set_type(onnx::AttributeProto::INT);
-    to.set_i(OnnxType(*type));
+    to.set_i(OnnxTypeOf(*type));
   } else if (const auto* text = std::get_if<std::string>(&from.second)) {
     to.set_type(onnx::AttributeProto::STRING);
     to.set_s(*text);
@@ -126,7 +50,7 @@ void SetAttribute(const std::pair<std::string_view, NetAttribute>& from, onnx::A
 void Describe(const NetTensor& tensor, const std::string& name, onnx::ValueInfoProto& info) {
   info.set_name(name);
   onnx::TypeProto::Tensor& type = *info.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(OnnxType(tensor.type));
+  type.set_elem_type(OnnxTypeOf(tensor.type));
   for (const std::int64_t extent : tensor.shape.dims) type.mutable_shape()->add_dim()->set_dim_value(extent);
 }
 
@@ -190,10 +114,9 @@ class Writer {
     const NetTensor& of = net_.tensors()[tensor];
     onnx::TensorProto& to = *model_.mutable_graph()->add_initializer();
     to.set_name(NameOf(tensor));
-    to.set_data_type(OnnxType(of.type));
+    to.set_data_type(OnnxTypeOf(of.type));
     for (const std::int64_t extent : of.shape.dims) to.add_dims(extent);
-    for (const double number : of.numbers)
-      Elements(of, 0, tensor).AppendValue(static_cast<float>(number), *to.mutable_raw_data());
+    for (const double number : of.numbers) AppendValue(of.type, number, *to.mutable_raw_data());
   }
 
   void AddMade(std::size_t tensor) {
@@ -211,9 +134,9 @@ class Writer {
     value.set_name("value");
     value.set_type(onnx::AttributeProto::TENSOR);
     value.mutable_t()->add_dims(1);
-    value.mutable_t()->set_data_type(OnnxType(is_converted ? DataType::kS8 : weight.type));
-    const Elements elements(weight, 0, tensor);
-    elements.AppendValue(elements.Filled(), *value.mutable_t()->mutable_raw_data());
+    const DataType type = is_converted ? DataType::kS8 : weight.type;
+    value.mutable_t()->set_data_type(OnnxTypeOf(type));
+    AppendValue(type, ValuesOf(weight).made, *value.mutable_t()->mutable_raw_data());
     if (!is_converted) return;
     onnx::NodeProto& cast = *model_.mutable_graph()->add_node();
     cast.set_op_type("Cast");
@@ -228,12 +151,13 @@ class Writer {
     const NetTensor& weight = net_.tensors()[tensor];
     onnx::TensorProto& to = *model_.mutable_graph()->add_initializer();
     to.set_name(NameOf(tensor));
-    to.set_data_type(OnnxType(weight.type));
+    to.set_data_type(OnnxTypeOf(weight.type));
     for (const std::int64_t extent : weight.shape.dims) to.add_dims(extent);
-    const Elements elements(weight, *options_.seed, number);
+    const WeightValues values = ValuesOf(weight);
+    const std::uint64_t state = RandomState(*options_.seed, number);
     const std::int64_t count = ElementCount(weight.shape), bytes = SizeOf(weight.type, count).value;
     if (data_name.empty() || bytes < kSmallest) {
-      elements.Append(0, count, *to.mutable_raw_data());
+      AppendRandom(values, state, 0, count, *to.mutable_raw_data());
       return;
     }
     const std::int64_t offset = (written_ + kAlignment - 1) / kAlignment * kAlignment;
@@ -242,7 +166,7 @@ class Writer {
     std::string piece;
     for (std::int64_t first = 0; first < count && data; first += kPiece) {
       piece.clear();
-      elements.Append(first, std::min(kPiece, count - first), piece);
+      AppendRandom(values, state, first, std::min(kPiece, count - first), piece);
       data << piece;
     }
     written_ = offset + bytes;

@@ -78,6 +78,7 @@ FindingCase CaseOf(const RunFacts& facts, const GapPart& part) {
   }
   one.best = apart - part.latency;
   std::ranges::sort(layers);
+  if (!layers.empty()) one.main_layer = BusyLayerName(facts, layers);
   // The region that runs most of it.
   const RegionLatency* largest = nullptr;
   for (const RegionLatency& region : facts.bracket.regions) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "infimum/base/text.h"
+#include "infimum/base/utf8.h"
 #include "src/app/model_report/emitted_layer.h"
 
 namespace infimum {
@@ -46,7 +47,7 @@ EmittedSource SourceOf(const ReportModel& report, const FindingCase& one, std::o
 }  // namespace
 
 void AddCommands(const std::optional<std::string>& bench_options, std::optional<NumericContract> contract,
-                 std::vector<Finding>& findings) {
+                 const std::string& model, std::vector<Finding>& findings) {
   std::size_t number = 0;
   for (Finding& finding : findings) {
     ++number;
@@ -56,12 +57,17 @@ void AddCommands(const std::optional<std::string>& bench_options, std::optional<
       const std::string candidate = one.candidate.empty() ? "" : " --candidate " + ShellQuoted(one.candidate);
       one.command = ReproductionCommand(one.workload, *bench_options + candidate);
     }
-    if (finding.cases.empty() || finding.cases.front().workload.empty()) continue;
+    if (finding.cases.empty()) continue;
     const FindingCase& largest = finding.cases.front();
+    const std::string folder = fmt::format("{}-{}", finding.kind, number);
     if (!largest.command.empty()) finding.commands.push_back({"measure", largest.command});
-    const Result<EmittedLayer> source = EmitLayer(largest.workload, {&largest.candidate, 1}, contract);
-    if (source.ok())
-      finding.commands.push_back({"source", source->CommandInto(fmt::format("{}-{}", finding.kind, number))});
+    if (!largest.workload.empty())
+      if (const Result<EmittedLayer> source = EmitLayer(largest.workload, {&largest.candidate, 1}, contract);
+          source.ok())
+        finding.commands.push_back({"source", source->CommandInto(folder)});
+    if (!largest.main_layer.empty())
+      finding.commands.push_back({"brick", fmt::format("infimum synth bricks {} --layer {} -o {}", model,
+                                                       ShellQuoted(ValidUtf8(largest.main_layer)), folder)});
   }
 }
 

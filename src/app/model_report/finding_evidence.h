@@ -3,6 +3,7 @@
 //
 //   infimum bench --layer 'convolution ...' --db measurements.db --candidate onednn/brgconv:avx512_core
 //   infimum emit --layer 'convolution ...' -o slower-algorithm-1
+//   infimum synth bricks resnet50.onnx --layer Conv_0 -o slower-algorithm-1
 #pragma once
 
 #include <optional>
@@ -15,11 +16,11 @@
 
 namespace infimum {
 
-// Fills Finding::commands and the commands of its cases: the largest case measured again with all candidates, and its
-// source. `bench_options` as BenchOptions; absent where this device is not the one to measure on. What cannot be
-// emitted has no command for it.
+// Fills Finding::commands and the commands of its cases: the largest case measured again with all candidates, its
+// source, and its layer as an ONNX file of its own. `bench_options` as BenchOptions; absent where this device is not
+// the one to measure on. `model` as ModelArguments. What cannot be emitted has no command for it.
 void AddCommands(const std::optional<std::string>& bench_options, std::optional<NumericContract> contract,
-                 std::vector<Finding>& findings);
+                 const std::string& model, std::vector<Finding>& findings);
 
 // Fills the cases' counts and intervals, and ReportModel::sources. Needs the findings, the workloads and
 // ReportModel::bench_options. `contract` is the selection's.

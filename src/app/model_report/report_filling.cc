@@ -19,16 +19,10 @@
 namespace infimum {
 namespace {
 
-std::string DimArguments(const ReportSources& sources) {
-  std::string text;
-  for (const auto& [name, extent] : sources.dims) text += fmt::format(" --dim {}={}", ShellQuoted(name), extent);
-  return text;
-}
-
 ReportArguments ArgumentsOf(const ReportSources& sources) {
   const Selection& selection = sources.bracket.selection;
   ReportArguments arguments;
-  arguments.place = ShellQuoted(sources.model) + DimArguments(sources) + " --db " + ShellQuoted(sources.database);
+  arguments.place = ModelArguments(sources.model, sources.dims) + " --db " + ShellQuoted(sources.database);
   arguments.model = arguments.place;
   if (selection.threads != 1) arguments.model += fmt::format(" --threads {}", selection.threads);
   if (!sources.here) arguments.device = "--device " + ShellQuoted(sources.device.name);
@@ -113,6 +107,12 @@ void FillRoofs(const DevicePeaks& peaks, std::int64_t threads, ReportModel& repo
 
 }  // namespace
 
+std::string ModelArguments(const std::string& model, const std::map<std::string, std::int64_t>& dims) {
+  std::string text = ShellQuoted(model);
+  for (const auto& [name, extent] : dims) text += fmt::format(" --dim {}={}", ShellQuoted(name), extent);
+  return text;
+}
+
 std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend) {
   std::string options = fmt::format("--db {}", ShellQuoted(database));
   if (selection.threads != 1) options += fmt::format(" --threads {}", selection.threads);
@@ -167,7 +167,8 @@ ReportModel FillReport(ReportSources sources) {
     report.run = FillRun(*std::move(sources.run), sources.gap->alignment);
     report.waterfall = std::move(sources.gap->waterfall);
     report.findings = std::move(sources.gap->findings);
-    AddCommands(report.bench_options, report.bracket.selection.contract, report.findings);
+    AddCommands(report.bench_options, report.bracket.selection.contract, ModelArguments(sources.model, sources.dims),
+                report.findings);
     FillFindingEvidence(report.bracket.selection.contract, report);
   }
   FillAdvice(sources.warnings, sources.device.last_level_cache, report);

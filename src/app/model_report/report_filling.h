@@ -33,6 +33,9 @@ struct ReportSources {
   std::vector<std::string> warnings;
 };
 
+// "resnet50.onnx --dim batch=8", ready for a POSIX shell.
+std::string ModelArguments(const std::string& model, const std::map<std::string, std::int64_t>& dims);
+
 // Of the commands that measure a layer again as the selection has it, each ready for a POSIX shell.
 std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend);
 

@@ -37,6 +37,32 @@ TEST(Measure, ReportsAnInferenceWithAndWithoutTheProfiler) {
             "infimum.db); under the profiler 1.075 ms (+2.5 %), of which layers 0.850 ms\n");
 }
 
+TEST(Measure, AddsUpBricksLessWhatACallCosts) {
+  const ProgramTest program;
+  // The model that does nothing takes as long as all others here.
+  const std::string python = PythonThatWrites(
+      program, R"({"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","threads":1,)"
+               R"("end_to_end":[{"samples_us":[1000,1000]}]})");
+  const std::string model = ProgramTest::Light("squeezenet");
+  for (const char* cut : {"fused", "layers"}) {
+    const nlohmann::json times =
+        program.Json({"measure", model, "--by-bricks", "--cut", cut, "--python", python, "-o", "-"});
+    EXPECT_EQ(times["schema"], "infimum.brick-times/1");
+    EXPECT_EQ(times["total_us"], 1000);
+    EXPECT_EQ(times["error"], 0);
+    EXPECT_EQ(times["missing"], 0);
+  }
+  EXPECT_THAT(program.Run({"measure", model, "--by-bricks", "--block", "20", "--python", python}),
+              HasSubstr("the whole model: 1.00 ms; composed it is +0.0 % off"));
+  const Ended alone = program.Infimum({"measure", model, "--block", "20", "--python", python});
+  EXPECT_EQ(alone.exit_code, 2) << alone.errors;
+  const std::string none = program.Write("none", "#!/bin/sh\necho 'infimum: error: no such framework' >&2\nexit 1\n");
+  std::filesystem::permissions(none, std::filesystem::perms::owner_all);
+  const Ended failed = program.Infimum({"measure", model, "--by-bricks", "--python", none});
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.errors, HasSubstr("a model that does nothing could not be measured"));
+}
+
 std::string HashOf(const ProgramTest& program, const std::string& model) {
   return program.Json({"inspect", model, "--format", "json"}).at("model").at("sha256");
 }

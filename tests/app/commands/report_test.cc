@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "tests/app/commands/compare_with_bound.h"
 
@@ -86,7 +87,7 @@ TEST_F(Report, ShowsOfEachLayerWhatTheBoundTakesAndWhatItDoesNot) {
 TEST_F(Report, FindingsSayWhatWasTriedAndWhyThereIsNoSource) {
   ImportRun(FirstConvolution());
   const nlohmann::json report = nlohmann::json::parse(Write("report.json"));
-  std::size_t cases = 0;
+  std::size_t cases = 0, bricks = 0;
   for (const auto& finding : report["findings"]) {
     for (const auto& one : finding["cases"]) {
       if (one["workload"].is_null()) continue;
@@ -98,7 +99,20 @@ TEST_F(Report, FindingsSayWhatWasTriedAndWhyThereIsNoSource) {
       EXPECT_THAT(command, HasSubstr("infimum bench --layer '" + one["workload"].get<std::string>() + "'"));
       EXPECT_THAT(command, HasSubstr("--candidate " + one["candidate"].get<std::string>()));
     }
+    for (const auto& command : finding["commands"]) {
+      if (command["what"] != "brick") continue;
+      // As it is printed, from the first word on.
+      std::vector<std::string> words;
+      std::istringstream text(command["command"].get<std::string>());
+      for (std::string word; text >> word;) words.push_back(word);
+      EXPECT_EQ(words.front(), "infimum");
+      words.erase(words.begin());
+      program_.Run(words);
+      EXPECT_FALSE(std::filesystem::is_empty(program_.folder() / words.back()));
+      ++bricks;
+    }
   }
+  EXPECT_GT(bricks, 0u);
   EXPECT_GT(cases, 0u);
   ASSERT_FALSE(report["sources"].empty());
   EXPECT_TRUE(report["sources"][0]["file_name"].is_null());

@@ -359,7 +359,8 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
     for (const std::string& warning : compared.run.warnings) run.remarks.push_back(warning);
     const bool is_here = options.device.empty() && compared.device.kind == DeviceKind::kCpu;
     AddCommands(is_here ? std::optional(BenchOptions(selection, database, options.campaign.backend)) : std::nullopt,
-                selection.contract, run.findings);
+                selection.contract, ModelArguments(options.anonymize ? "MODEL" : options.model.string(), model.dims),
+                run.findings);
     account.runs.push_back(std::move(run));
     columns.push_back({compared.name, &compared.run, &compared.waterfall.rows});
   }

@@ -9,6 +9,7 @@
 #include "infimum/db/store.h"
 #include "infimum/measurement/statistics.h"
 #include "src/app/command.h"
+#include "src/app/commands/measure/brick_times.h"
 #include "src/app/options.h"
 #include "src/app/runners/campaign.h"
 #include "src/app/runners/framework_run.h"
@@ -19,6 +20,10 @@
 namespace infimum::cli {
 namespace {
 
+constexpr double kSeconds = 4;
+constexpr double kBrickSeconds = 0.3;
+constexpr std::int64_t kBrickProcesses = 2;
+
 struct MeasureOptions {
   std::string model;
   DimOptions dims;
@@ -27,7 +32,10 @@ struct MeasureOptions {
   std::vector<std::string> backend_options;
   FrameworkOptions framework;
   std::string profile;
-  double seconds = 4;
+  std::optional<std::int64_t> repetitions;
+  std::optional<double> seconds;  // of each process
+  bool by_bricks = false;
+  synth::Cut cut{synth::CutInto::kBlocks, 8, ""};
   std::string output;
   TalkOptions talk;
 };
@@ -67,13 +75,40 @@ Result<Device> DescribeDevice(const Installation& installation, const CampaignOp
                            framework.framework, campaign.backend, here.error().message)};
 }
 
+Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions framework, const Installation& installation,
+                            const Device& device, Store& store, Talk& talk) {
+  const auto keep = [&](RunProfile& run, const std::filesystem::path& file) -> Status {
+    run.device = device.Key().text;
+    INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(file, {.dims = run.dims}));
+    run.contract = std::string(Name(MainContract(graph)));  // of its own types, which may not be the model's
+    INFIMUM_RETURN_IF_ERROR(store.ImportRun(run));
+    INFIMUM_RETURN_IF_ERROR(store.ImportModel(DescribeModel(file.stem().string(), graph, run.dims)));
+    return {};
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const ComposedTime composed,
+                           MeasureBricks(installation, options.model, framework, options.cut, keep, talk));
+  for (const BrickTime& one : composed.bricks)
+    if (!one.latency)
+      talk.Warn(fmt::format("{}, there {} times, is left out of the sum: {}", one.brick.name, one.brick.count(),
+                            Printable(one.why_not)));
+  if (!composed.why_not_whole.empty())
+    talk.Warn("the whole model has no time to hold the sum against: " + Printable(composed.why_not_whole));
+  if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, ComposedJson(composed)));
+  if (options.output != "-") INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ComposedText(composed, TerminalWidth())));
+  return kDone;
+}
+
 Result<int> RunMeasure(const MeasureOptions& options) {
+  if (options.by_bricks && options.framework.framework != framework::kOnnxRuntime)
+    return UsageError("--by-bricks: bricks are ONNX files, which onnxruntime alone runs");
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   Talk talk = options.talk.Make();
   FrameworkOptions framework = options.framework;
   INFIMUM_ASSIGN_OR_RETURN(framework.dims, options.dims.Parse());
   framework.threads = options.campaign.threads;
-  framework.sampling = std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1000));
+  const double seconds = options.seconds.value_or(options.by_bricks ? kBrickSeconds : kSeconds);
+  framework.sampling = std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  framework.repetitions = options.repetitions.value_or(options.by_bricks ? kBrickProcesses : framework.repetitions);
   framework.profile = options.profile;
   if (framework.framework != framework::kTensorRt) INFIMUM_RETURN_IF_ERROR(CheckWritable(options.profile));
   CampaignOptions campaign = options.campaign;
@@ -92,6 +127,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   framework.input_shapes = InputShapesOf(graph);
   framework.device = device.kind;
   if (device.kind == DeviceKind::kGpu) framework.device_name = device.name;
+  if (options.by_bricks) return MeasureByBricks(options, std::move(framework), installation, device, *store, talk);
   INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
   for (const std::string& warning : run.warnings) talk.Warn(warning);
   run.device = device.Key().text;
@@ -158,14 +194,14 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
                    "of pytorch: eager, compiled (torch.compile) or cuda-graph; of tensorrt: cuda-graph")
       ->type_name("NAME");
   AddContract(command, options->framework.converted);
-  command->add_option("--repetitions", options->framework.repetitions, "processes")
+  command->add_option("--repetitions", options->repetitions, "processes")
       ->type_name("N")
       ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+      ->default_str(fmt::format("{}; of each brick {}", options->framework.repetitions, kBrickProcesses));
   command->add_option("--seconds", options->seconds, "sampling time of each process")
       ->type_name("S")
       ->check(NumberBetween(0.01, 600))
-      ->capture_default_str();
+      ->default_str(fmt::format("{:g}; of each brick's {:g}", kSeconds, kBrickSeconds));
   command->add_option("-o,--output", options->output, "also write the run as JSON; - for standard output")
       ->type_name("FILE");
   command
@@ -173,6 +209,12 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
           "--keep-profile", options->profile,
           "also keep what the framework's profiler wrote: a file, of tensorrt a folder (infimum compare reads it)")
       ->type_name("PATH");
+  CLI::Option* by_bricks =
+      command->add_flag("--by-bricks", options->by_bricks,
+                        "of onnxruntime: measure what the model is cut into (infimum synth bricks), each unique brick "
+                        "once, and add up");
+  AddCut(command, options->cut, "8");
+  for (const char* cut : {"--block", "--cut"}) command->get_option(cut)->needs(by_bricks);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunMeasure(*options); });
 }

@@ -232,6 +232,7 @@ void AddSynthCommand(CLI::App& app, Invocation& invocation) {
     AddTalk(command, options->talk);
     invocation.Bind(command, [options] { return RunSynth(*options); });
   }
+  AddBricksCommand(*synth, invocation);
 }
 
 }  // namespace infimum::cli
