@@ -76,7 +76,8 @@ Result<std::int64_t> SaveCell(Connection& connection, const StoredCell& cell) {
 
 constexpr const char* kAttemptColumns =
     "a.id, c.hash, a.device_key, a.worker, a.begun_at, a.until, r.state, r.reason, r.measured_at, r.framework_version, "
-    "r.details, r.verifies FROM cell_attempts a JOIN cells c ON c.id = a.cell_id LEFT JOIN cell_results r ON r.attempt_id = a.id";
+    "r.details, r.verifies FROM cell_attempts a JOIN cells c ON c.id = a.cell_id LEFT JOIN cell_results r ON "
+    "r.attempt_id = a.id";
 
 Result<CellAttempt> AttemptFrom(const Statement& row) {
   CellAttempt attempt{row.Integer(0), row.Text(1), row.Text(2), row.Text(3), row.Text(4), row.Text(5)};
@@ -205,10 +206,11 @@ Result<std::optional<std::int64_t>> SqlStore::BeginCell(
 Status SqlStore::EndCell(std::int64_t attempt, const CellResult& result) {
   INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*connection_));
   INFIMUM_ASSIGN_OR_RETURN(
-      const auto add, connection_->Prepare(
-                          "INSERT INTO cell_results (attempt_id, state, reason, measured_at, best_us, low_us, high_us, "
-                          "parameters, flops, bytes, weight_bytes, memory_bytes, floor_us, framework_version, details, verifies) "
-                          "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"));
+      const auto add,
+      connection_->Prepare(
+          "INSERT INTO cell_results (attempt_id, state, reason, measured_at, best_us, low_us, high_us, "
+          "parameters, flops, bytes, weight_bytes, memory_bytes, floor_us, framework_version, details, verifies) "
+          "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"));
   const CellFacts& facts = result.facts;
   const bool has_time = !result.repetitions.empty();
   const Interval interval = has_time ? BestSeenInterval(result.repetitions) : Interval{};

@@ -18,7 +18,6 @@ import dataclasses
 import json
 import os
 import resource
-import resource
 import shutil
 import signal
 import statistics

@@ -105,7 +105,7 @@ struct CellResult {
   std::string reason = {};       // why it is not ok
   std::string measured_at = {};  // UTC
   CellFacts facts = {};
-  bool verifies = false;         // measured only to be held against the one before it
+  bool verifies = false;  // measured only to be held against the one before it
   std::string framework_version = {};
   std::map<std::string, std::string> evidence = {};  // of libraries, host, system, clocks; and samples of the outputs
   std::vector<Repetition> repetitions = {};          // one for each process of one that is ok

@@ -60,8 +60,7 @@ const CellAttempt* NewestResult(std::span<const CellAttempt> attempts, const std
                                 const std::string& device) {
   const CellAttempt* newest = nullptr;
   for (const CellAttempt& attempt : attempts)
-    if (attempt.cell == cell && attempt.device == device && attempt.result &&
-        !attempt.result->verifies)
+    if (attempt.cell == cell && attempt.device == device && attempt.result && !attempt.result->verifies)
       newest = &attempt;
   return newest;
 }
@@ -71,8 +70,7 @@ std::vector<SweepCell> SweepCellsOf(std::span<const PlannedCell> cells, std::spa
   const std::string key = device.Key().text;
   std::map<std::string_view, const CellAttempt*> newest;  // by the cell
   for (const CellAttempt& attempt : attempts)
-    if (attempt.device == key && attempt.result && !attempt.result->verifies)
-      newest[attempt.cell] = &attempt;
+    if (attempt.device == key && attempt.result && !attempt.result->verifies) newest[attempt.cell] = &attempt;
   std::vector<SweepCell> sweep;
   sweep.reserve(cells.size());
   for (const PlannedCell& planned : cells) {
