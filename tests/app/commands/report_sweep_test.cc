@@ -38,6 +38,25 @@ TEST(ReportSweep, FloorsAreThoseOfTheModelsFiles) {
   EXPECT_EQ(sweep["cells"][3]["fields"]["model.choices.nodes"], "4096");
 }
 
+TEST(ReportSweep, OtherPeaksStandBesideTheDevicesOwn) {
+  const ProgramTest program;
+  program.Write("fc.json", kFile);
+  const nlohmann::json sweep = program.Json({"report", "sweep", "fc.json", "--backend", "fake", "--device", "h200",
+                                             "--what-if", "peak:memory=1.5x", "--format", "json"});
+  ASSERT_EQ(sweep["devices"].size(), 2u);
+  EXPECT_EQ(sweep["devices"][1]["device"], "NVIDIA H200, peak:memory=1.5x");
+  ASSERT_EQ(sweep["cells"].size(), 8u);
+  for (int i = 0; i < 4; ++i) {
+    const nlohmann::json &own = sweep["cells"][i]["facts"], &other = sweep["cells"][i + 4]["facts"];
+    const double ratio = other["floor_us"].get<double>() / own["floor_us"].get<double>();
+    EXPECT_NEAR(ratio, own["decided_by"].get<std::string>().starts_with("bandwidth") ? 1 / 1.5 : 1, 1e-9) << own;
+  }
+  const Ended refused = program.Infimum(
+      {"report", "sweep", "fc.json", "--backend", "fake", "--device", "h200", "--what-if", "contract:bf16"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.errors, HasSubstr("peak"));
+}
+
 TEST(ReportSweep, EveryFormIsWrittenAndTheSameTwice) {
   const ProgramTest program;
   program.Write("fc.json", kFile);

@@ -77,8 +77,9 @@ Result<CellRunner::File> CellRunner::FileOf(const PlannedCell& planned, bool for
 }
 
 Result<const DeviceModel*> CellRunner::ModelOfDevice(const std::string& name, std::int64_t threads,
-                                                     NumericContract contract) {
-  const std::string key = fmt::format("{}/{}/{}", threads, Name(contract), name);
+                                                     NumericContract contract, std::span<const PeakChange> peaks) {
+  std::string key = fmt::format("{}/{}/{}", threads, Name(contract), name);
+  for (const PeakChange& peak : peaks) key += fmt::format("/{}={}", peak.rate, peak.factor);
   auto found = devices_.find(key);
   if (found == devices_.end()) {
     Selection selection;
@@ -90,6 +91,7 @@ Result<const DeviceModel*> CellRunner::ModelOfDevice(const std::string& name, st
     selection.threads = threads;
     selection.contract = contract;
     INFIMUM_ASSIGN_OR_RETURN(DeviceModel model, DeviceModel::Make(store_, selection));
+    for (const PeakChange& peak : peaks) INFIMUM_RETURN_IF_ERROR(model.Multiply(peak.rate, peak.factor));
     found = devices_.emplace(key, std::move(model)).first;
   }
   return &found->second;
@@ -106,7 +108,7 @@ Status CellRunner::CheckDevices(std::span<const PlannedCell> cells) {
   return {};
 }
 
-Status CellRunner::AddFloor(const PlannedCell& planned, CellFacts& facts) {
+Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, CellFacts& facts) {
   INFIMUM_ASSIGN_OR_RETURN(const File file, FileOf(planned, true));
   std::optional<NumericContract> contract;
   if (!planned.cell.contract.empty()) contract = FindContract(planned.cell.contract);
@@ -125,7 +127,7 @@ Status CellRunner::AddFloor(const PlannedCell& planned, CellFacts& facts) {
   }
   const NumericContract kept = under->selected.value_or(MainContract(under->graph));
   INFIMUM_ASSIGN_OR_RETURN(const DeviceModel* const device,
-                           ModelOfDevice(planned.cell.device, planned.cell.threads, kept));
+                           ModelOfDevice(planned.cell.device, planned.cell.threads, kept, peaks));
   const std::vector<Floor> floors = ComputeFloors(under->graph, *device);
   const Floor& floor = FloorOf(floors, ProgramClass::kTextbook);
   facts.floor = floor.latency;
@@ -137,7 +139,8 @@ Status CellRunner::AddFloor(const PlannedCell& planned, CellFacts& facts) {
   return {};
 }
 
-Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, bool floors) {
+Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, bool floors,
+                                                 std::span<const PeakChange> peaks) {
   Prepared prepared;
   CellFacts& facts = prepared.facts;
   const auto refuse = [&](CellState state, std::string reason) {
@@ -162,7 +165,7 @@ Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, boo
                                                          BytesText(*facts.memory), BytesText(Bytes{most})));
   }
   if (floors || planned.family == nullptr) {
-    const Status added = AddFloor(planned, facts);
+    const Status added = AddFloor(planned, peaks, facts);
     if (!added.ok()) return refuse(CellState::kSkipped, added.error().message);
   }
   return prepared;

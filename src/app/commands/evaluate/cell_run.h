@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 
+#include "analyzer/bracket/what_if.h"
 #include "analyzer/types/device_model.h"
 #include "infimum/db/store.h"
 #include "src/app/processes/temporary_folder.h"
@@ -43,8 +44,8 @@ class CellRunner {
     std::optional<CellResult> refusal;  // no use to run it: this is its result
   };
   // What is known without running it. With `floors` also the least time on the cell's device, which takes a reading of
-  // the model. An error where the file cannot be read at all.
-  Result<Prepared> Prepare(const PlannedCell& planned, bool floors);
+  // the model. An error where the file cannot be read at all. `peaks`: of the device as it could be.
+  Result<Prepared> Prepare(const PlannedCell& planned, bool floors, std::span<const PeakChange> peaks = {});
 
   // Measures it; what goes wrong in the framework is a state of the result. An error where we ourselves cannot go on.
   Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, Talk& talk);
@@ -63,15 +64,16 @@ class CellRunner {
     bool is_ours = false;  // to be removed
   };
   Result<File> FileOf(const PlannedCell& planned, bool for_reading);
-  Result<const DeviceModel*> ModelOfDevice(const std::string& name, std::int64_t threads, NumericContract contract);
-  Status AddFloor(const PlannedCell& planned, CellFacts& facts);
+  Result<const DeviceModel*> ModelOfDevice(const std::string& name, std::int64_t threads, NumericContract contract,
+                                           std::span<const PeakChange> peaks = {});
+  Status AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, CellFacts& facts);
 
   CellRunnerOptions options_;
   const Installation& installation_;
   Store& store_;
   RunnerDescription here_;
   TemporaryFolder folder_;
-  std::map<std::string, DeviceModel> devices_;  // by name, threads and contract
+  std::map<std::string, DeviceModel> devices_;  // by name, threads, contract and changed peaks
 };
 
 }  // namespace infimum

@@ -72,6 +72,11 @@ void AddReportSweepCommand(CLI::App& report, Invocation& invocation) {
   command->add_option("--x", options->sweep.x, "axis of the maps' columns (default: the number that explains most)")
       ->type_name("FIELD");
   command->add_option("--y", options->sweep.y, "axis of their rows (default: the next one)")->type_name("FIELD");
+  command
+      ->add_option("--what-if", options->sweep.what_ifs,
+                   "each device also with other peaks, its floors side by side: peak:memory=1.5x, peak:f16=2.33x")
+      ->type_name("WHAT")
+      ->allow_extra_args(false);
   AddBackend(command, options->sweep.campaign.backend, options->backend_options);
   command->add_option("--threshold", options->threshold, "smallest relevant difference, in percent")
       ->type_name("PERCENT")

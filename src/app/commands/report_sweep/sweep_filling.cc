@@ -26,6 +26,7 @@ struct SweptDevice {
   std::string asked;  // as the runner of cells finds it
   std::vector<PlannedCell> cells;
   bool has_results = false;
+  std::vector<PeakChange> peaks = {};  // of the device as it could be
 };
 
 bool IsLatency(const PlannedCell& planned) { return planned.cell.quantity == CellQuantity::kLatency; }
@@ -65,6 +66,7 @@ class SweepFilling {
     }
     std::erase_if(attempts_, [](const CellAttempt& attempt) { return !attempt.result; });
     INFIMUM_RETURN_IF_ERROR(FindDevices());
+    INFIMUM_RETURN_IF_ERROR(AddWhatIfs());
     SweepReport report;
     report.name = options_.anonymize ? "evaluation" : file_.evaluation.name;
     if (!options_.anonymize) report.description = file_.evaluation.description;
@@ -128,6 +130,28 @@ class SweepFilling {
     return {};
   }
 
+  // Each device again with other peaks, beside its own floors: a time that was measured is of the device as it is.
+  Status AddWhatIfs() {
+    std::vector<SweptDevice> changed;
+    for (SweptDevice& swept : devices_) {
+      if (options_.what_ifs.empty()) break;
+      swept.has_results = false;
+      swept.cells = FloorsOf(file_.cells, swept.device, swept.asked);
+      for (const std::string& text : options_.what_ifs) {
+        INFIMUM_ASSIGN_OR_RETURN(WhatIf what_if, ParseWhatIf(text, ModelGraph()));
+        if (what_if.peaks.empty())
+          return Error{fmt::format("--what-if {}: a sweep takes peaks alone, such as peak:memory=1.5x", Quoted(text))};
+        SweptDevice other = swept;
+        other.device.name += ", " + text;
+        other.peaks = std::move(what_if.peaks);
+        changed.push_back(std::move(other));
+      }
+    }
+    if (!changed.empty()) remarks_.push_back("what if other peaks: the floors alone, whatever was measured");
+    for (SweptDevice& swept : changed) devices_.push_back(std::move(swept));
+    return {};
+  }
+
   Status AddCells(const SweptDevice& swept, SweepReport& report) {
     const std::vector<PlannedCell> shown = options_.anonymize ? Nameless(swept.cells) : swept.cells;
     std::vector<SweepCell> cells = SweepCellsOf(shown, attempts_, swept.device);
@@ -156,7 +180,7 @@ class SweepFilling {
       if (cells.size() >= kManyFloors)
         talk_.Progress("floors on " + swept.device.name, static_cast<std::int64_t>(i),
                        static_cast<std::int64_t>(cells.size()), std::nullopt);
-      INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true));
+      INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true, swept.peaks));
       cells[i].facts = std::move(prepared.facts);
       if (!prepared.refusal) continue;
       cells[i].state = prepared.refusal->state;
