@@ -20,7 +20,7 @@ namespace infimum {
 struct SweepOptions {
   std::filesystem::path evaluation;
   std::string database = "infimum.db";
-  std::vector<std::string> devices;  // empty: all that have results, and those that the file names
+  std::vector<std::string> devices;        // empty: all that have results, and those that the file names
   std::vector<std::string> what_ifs = {};  // "peak:memory=1.5x": each device as it could be, too
   std::string x, y;
   double threshold = 0.05;
