@@ -67,6 +67,9 @@ std::string SweepHeadline(const SweepReport& report);
 // `most` rows of lists, 0: all; maps have their first columns and rows.
 std::vector<Section> SweepSections(const SweepReport& report, std::size_t most);
 
+// Every cell; with the beginning of its hash, by which `evaluate --only` runs it again, where `with_hashes`.
+Section CellList(const SweepReport& report, std::size_t most, bool with_hashes);
+
 // {"schema": "infimum.sweep/1", ...}: README.md.
 std::string SweepJson(const SweepReport& report);
 // A line for each cell, with all its fields.

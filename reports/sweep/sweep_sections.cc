@@ -314,9 +314,12 @@ Section InversionList(const SweepReport& report, const DeviceSweep& device, std:
   return section;
 }
 
-Section CellList(const SweepReport& report, std::size_t most) {
+}  // namespace
+
+Section CellList(const SweepReport& report, std::size_t most, bool with_hashes) {
   Section section{.id = "cells", .title = "Cells", .rest = kCellsElsewhere, .shown = kShownCells};
-  section.columns = {NameColumn("model"), NameColumn("conditions")};
+  if (with_hashes) section.columns.emplace_back("cell");
+  for (const char* title : {"model", "conditions"}) section.columns.push_back(NameColumn(title));
   const bool has_devices = report.devices.size() > 1;
   if (has_devices) section.columns.push_back(NameColumn("device"));
   for (const char* title : {"parameters", "FLOPs", "memory", "time"}) section.columns.push_back(NumberColumn(title));
@@ -329,20 +332,20 @@ Section CellList(const SweepReport& report, std::size_t most) {
   for (const DeviceSweep& device : report.devices)
     if (device.measured > 0) measured.insert(device.device);
   AddRows(report.cells, most, section, [&](const SweepCell& cell) {
-    TableRow row{cell.name, cell.conditions};
+    TableRow row;
+    if (with_hashes) row.emplace_back(cell.hash.substr(0, 12));
+    row.insert(row.end(), {cell.name, cell.conditions});
     if (has_devices) row.emplace_back(cell.device);
     const bool is_spread = cell.time && cell.between.low < cell.between.high;
-    row.insert(row.end(),
-               {ParametersCell(cell.facts), QuantityCell(cell.facts.flops, FlopsText),
-                QuantityCell(cell.facts.memory, BytesText), TimeOrNone(cell.time),
-                is_spread ? IntervalText(cell.between) : "", TimeOrNone(cell.facts.floor),
-                ShareCell(cell.utilization()), cell.facts.decided_by, StateText(cell, measured.contains(cell.device))});
+    row.insert(row.end(), {ParametersCell(cell.facts), QuantityCell(cell.facts.flops, FlopsText),
+                           QuantityCell(cell.facts.memory, BytesText), TimeOrNone(cell.time),
+                           is_spread ? IntervalText(cell.between) : "", TimeOrNone(cell.facts.floor),
+                           ShareCell(cell.utilization()), cell.facts.decided_by,
+                           StateText(cell, with_hashes || measured.contains(cell.device))});
     return row;
   });
   return section;
 }
-
-}  // namespace
 
 std::vector<Section> SweepSections(const SweepReport& report, std::size_t most) {
   std::vector<Section> sections{Overview(report)};
@@ -363,7 +366,7 @@ std::vector<Section> SweepSections(const SweepReport& report, std::size_t most) 
   if (Section ranks = Ranks(report); !ranks.rows.empty()) sections.push_back(std::move(ranks));
   for (const DeviceSweep& device : report.devices)
     if (!device.inversions.worst.empty()) Add(InversionList(report, device, most), sections);
-  sections.push_back(CellList(report, most));
+  sections.push_back(CellList(report, most, false));
   return sections;
 }
 

@@ -60,7 +60,7 @@ class EvaluateTest : public ::testing::Test {
     std::map<std::string, std::string> states;
     const nlohmann::json answer = program_.Json(Command({"--format", "json"}));
     for (const nlohmann::json& cell : answer["cells"])
-      states[cell["model"]] = cell["state"].is_null() ? "none" : cell["state"].get<std::string>();
+      states[cell["name"]] = cell["state"].is_null() ? "none" : cell["state"].get<std::string>();
     return states;
   }
 
@@ -86,10 +86,11 @@ TEST_F(EvaluateTest, EachCellIsMeasuredOnceAndItsStateIsKept) {
                      {"family": "transformer", "choices": {"hidden": 10, "heads": 3}},
                      {"family": "fc", "choices": {"layers": 3}, "devices": ["H200"]})");
   const nlohmann::json listed = program_.Json(Command({"--list", "--format", "json"}));
-  EXPECT_EQ(listed["schema"], "infimum.cells/1");
+  EXPECT_EQ(listed["schema"], "infimum.sweep/1");
   ASSERT_EQ(listed["cells"].size(), 5U);
   EXPECT_TRUE(listed["cells"][0]["state"].is_null());
-  EXPECT_EQ(listed["cells"][0]["parameters"], 2001 * 16 + 17 * 1000);
+  EXPECT_EQ(listed["cells"][0]["facts"]["parameters"], 2001 * 16 + 17 * 1000);
+  EXPECT_THAT(program_.Run(Command({"--list"})), HasSubstr("not run"));
   EXPECT_FALSE(fs::exists(program_.folder() / "infimum.db"));
 
   const std::map<std::string, std::string> states = States();
@@ -104,11 +105,11 @@ TEST_F(EvaluateTest, EachCellIsMeasuredOnceAndItsStateIsKept) {
   EXPECT_EQ(Calls(), 4U);
 
   const nlohmann::json cells = program_.Json(Command({"--format", "json"}))["cells"];
-  EXPECT_NEAR(cells[0]["time_us"].get<double>(), 100.1, 0.2);
+  EXPECT_NEAR(cells[0]["latency_us"].get<double>(), 100.1, 0.2);
   // A data sheet's device: the least time, and nothing measured.
   EXPECT_EQ(cells[4]["device"], "H200");
-  EXPECT_GT(cells[4]["floor_us"].get<double>(), 0);
-  EXPECT_TRUE(cells[4]["time_us"].is_null());
+  EXPECT_GT(cells[4]["facts"]["floor_us"].get<double>(), 0);
+  EXPECT_TRUE(cells[4]["latency_us"].is_null());
 }
 
 TEST_F(EvaluateTest, AFrameworkThatFailsIsAStateAndOnlyRetryTriesAgain) {
@@ -274,7 +275,7 @@ TEST(Evaluate, OnnxRuntimeRunsACellAndItsOutputsAreVerified) {
       EXPECT_THAT(cell["reason"].get<std::string>(), HasSubstr("noisy"));
       continue;
     }
-    EXPECT_GT(cell["time_us"].get<double>(), 0);
+    EXPECT_GT(cell["latency_us"].get<double>(), 0);
   }
   const Ended verified = program.Infimum({"evaluate", "e.json", "--backend", "fake", "--verify", "--format", "json"});
   // A busy machine may be slower now.

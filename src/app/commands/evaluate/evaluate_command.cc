@@ -8,11 +8,10 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "infimum/base/text.h"
+#include "reports/sweep/sweep_report.h"
 #include "reports/text/csv.h"
-#include "reports/text/json_values.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
 #include "src/app/command.h"
@@ -320,9 +319,18 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
     if (evaluating.held() > 0)
       talk.Say(fmt::format("{} left to other processes, which measure them now", CountText(evaluating.held(), "cell")));
   }
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<SweepCell> cells, CellsNow(file, *store, runner));
-  INFIMUM_RETURN_IF_ERROR(Write(options, CellTable(file.evaluation.name, file.hash, cells),
-                                CellsJson(file.evaluation.name, file.hash, cells)));
+  SweepReport report;
+  report.name = file.evaluation.name;
+  INFIMUM_ASSIGN_OR_RETURN(report.cells, CellsNow(file, *store, runner));
+  if (options.format == OutputFormat::kTable) {
+    Section table = CellList(report, 0, true);
+    table.title =
+        fmt::format("{}: {} ({})", report.name, CountText(report.cells.size(), "cell"), file.hash.substr(0, 12));
+    INFIMUM_RETURN_IF_ERROR(Write(options, table, ""));
+  } else {
+    const bool is_json = options.format == OutputFormat::kJson;
+    INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, is_json ? SweepJson(report) : SweepCsv(report)));
+  }
   if (Interrupted()) return Error{"interrupted; the same command goes on where it stopped"};
   return kDone;
 }

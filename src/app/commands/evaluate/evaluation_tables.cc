@@ -19,15 +19,6 @@ using nlohmann::ordered_json;
 
 std::string ShortHash(const std::string& hash) { return hash.substr(0, 12); }
 
-template <class T>
-std::string OrNothing(const std::optional<T>& value, std::string (*text)(T)) {
-  return value ? text(*value) : std::string();
-}
-
-std::string StateText(const SweepCell& cell) {
-  return cell.state ? std::string(Name(*cell.state)) : std::string("not run yet");
-}
-
 std::string_view Name(Numbers numbers) {
   switch (numbers) {
     case Numbers::kSame:
@@ -69,61 +60,6 @@ ordered_json TimeJson(const std::optional<Latency>& time) {
 std::optional<Latency> TimeOf(const CellResult& result) {
   if (result.repetitions.empty()) return std::nullopt;
   return PointValue(result.repetitions);
-}
-
-Section CellTable(const std::string& name, const std::string& hash, std::span<const SweepCell> cells) {
-  Section table;
-  table.title = fmt::format("{}: {} ({})", name, CountText(cells.size(), "cell"), ShortHash(hash));
-  table.columns = {"cell",
-                   NameColumn("model"),
-                   NameColumn("conditions"),
-                   "state",
-                   NumberColumn("time"),
-                   NumberColumn("least time"),
-                   NumberColumn("share"),
-                   NumberColumn("parameters"),
-                   NumberColumn("FLOPs"),
-                   NumberColumn("bytes"),
-                   NumberColumn("memory"),
-                   "decided by",
-                   "note"};
-  for (const SweepCell& cell : cells) {
-    const CellFacts& facts = cell.facts;
-    table.rows.push_back(
-        {ShortHash(cell.hash), cell.name, cell.conditions, StateText(cell), cell.time ? FormatLatency(*cell.time) : "",
-         facts.floor ? FormatLatency(*facts.floor) : "", cell.utilization() ? PercentText(*cell.utilization()) : "",
-         facts.parameters ? fmt::format("{:L}", *facts.parameters) : "", OrNothing(facts.flops, FlopsText),
-         OrNothing(facts.bytes, BytesText), OrNothing(facts.memory, BytesText), facts.decided_by, cell.reason});
-  }
-  return table;
-}
-
-std::string CellsJson(const std::string& name, const std::string& hash, std::span<const SweepCell> cells) {
-  ordered_json list = ordered_json::array();
-  for (const SweepCell& cell : cells) {
-    ordered_json one = {{"hash", cell.hash},
-                        {"model", cell.name},
-                        {"conditions", cell.conditions},
-                        {"device", cell.device},
-                        {"state", cell.state ? ordered_json(infimum::Name(*cell.state)) : ordered_json(nullptr)},
-                        {"reason", cell.reason},
-                        {"time_us", TimeJson(cell.time)},
-                        {"interval_us", nullptr},
-                        {"floor_us", TimeJson(cell.facts.floor)},
-                        {"decided_by", cell.facts.decided_by},
-                        {"measured_at", cell.measured_at},
-                        {"framework_version", cell.framework_version},
-                        {"fields", cell.fields}};
-    if (cell.time) one["interval_us"] = cell.between;
-    one["parameters"] = cell.facts.parameters;
-    one["flops"] = cell.facts.flops;
-    one["bytes"] = cell.facts.bytes;
-    one["weight_bytes"] = cell.facts.weights;
-    one["memory_bytes"] = cell.facts.memory;
-    list.push_back(std::move(one));
-  }
-  const ordered_json document = {{"schema", "infimum.cells/1"}, {"name", name}, {"evaluation", hash}, {"cells", list}};
-  return DumpJson(document, 2) + "\n";
 }
 
 Section VerificationTable(std::span<const VerifiedCell> cells, double threshold) {

@@ -1,4 +1,4 @@
-// What `infimum evaluate` prints: cells, verifications and differences, as a table and as JSON.
+// What `infimum evaluate` prints beside cells (reports/sweep): verifications and differences, as a table and as JSON.
 #pragma once
 
 #include <map>
@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/sweep/sweep.h"
 #include "infimum/db/store.h"
 #include "reports/text/section.h"
 #include "src/evaluation/evaluation.h"
@@ -17,9 +16,6 @@ namespace infimum {
 
 // Absent where a result has none.
 std::optional<Latency> TimeOf(const CellResult& result);
-
-Section CellTable(const std::string& name, const std::string& hash, std::span<const SweepCell> cells);
-std::string CellsJson(const std::string& name, const std::string& hash, std::span<const SweepCell> cells);
 
 struct VerifiedCell {
   std::string hash, name, conditions;
