@@ -300,6 +300,18 @@ Status WriteOutput(const std::string& path, const std::string& text) {
   return {};
 }
 
+Status WriteAnswer(OutputFormat format, const std::string& path, const AnswerForms& forms) {
+  switch (format) {
+    case OutputFormat::kTable:
+      return WriteOutput(path, forms.table());
+    case OutputFormat::kJson:
+      return WriteOutput(path, forms.json());
+    case OutputFormat::kCsv:
+      break;
+  }
+  return WriteOutput(path, forms.csv());
+}
+
 Status CheckWritable(const std::string& path) {
   if (path == "-" || path.empty()) return {};
   std::error_code error;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -61,6 +62,12 @@ Status WriteOutput(const std::string& path, const std::string& text);
 
 // Opens (and empties) the file before work begins, so that a path that cannot be written costs nothing.
 Status CheckWritable(const std::string& path);
+
+// An answer in each format; only the one that was asked for is made.
+struct AnswerForms {
+  std::function<std::string()> table, json, csv;
+};
+Status WriteAnswer(OutputFormat format, const std::string& path, const AnswerForms& forms);
 
 // Columns of the terminal on standard output; 0 where it is not a terminal.
 std::size_t TerminalWidth();

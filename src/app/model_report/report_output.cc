@@ -20,11 +20,18 @@ Status CheckReportForm(const std::string& path) {
   return Error{path + ": a report is written as .html, .md, .json or .csv"};
 }
 
+Status WriteReportForm(const std::string& path, const ReportForms& forms) {
+  if (path.ends_with(".md")) return WriteOutput(path, forms.markdown());
+  if (path.ends_with(".json")) return WriteOutput(path, forms.json());
+  if (path.ends_with(".csv")) return WriteOutput(path, forms.csv());
+  return WriteOutput(path, forms.page());
+}
+
 Status WriteReport(const std::string& path, const ReportModel& report) {
-  if (path.ends_with(".md")) return WriteOutput(path, MarkdownReport(report));
-  if (path.ends_with(".json")) return WriteOutput(path, ReportJson(report));
-  if (path.ends_with(".csv")) return WriteOutput(path, ReportCsv(report));
-  return WriteOutput(path, HtmlReport(report));
+  return WriteReportForm(path, {.page = [&] { return HtmlReport(report); },
+                                .markdown = [&] { return MarkdownReport(report); },
+                                .json = [&] { return ReportJson(report); },
+                                .csv = [&] { return ReportCsv(report); }});
 }
 
 }  // namespace infimum::cli

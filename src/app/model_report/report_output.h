@@ -1,6 +1,7 @@
 // A report to a file, in the form that the file's ending asks for; the same for every command that writes one.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "infimum/base/result.h"
@@ -17,6 +18,11 @@ std::string DefaultReportPath(const std::string& model, bool anonymize);
 
 // An error where the ending is of none of them; before any work.
 Status CheckReportForm(const std::string& path);
+// The form that the ending asks for; without one, and with any other, the page.
+struct ReportForms {
+  std::function<std::string()> page, markdown, json, csv;
+};
+Status WriteReportForm(const std::string& path, const ReportForms& forms);
 Status WriteReport(const std::string& path, const ReportModel& report);
 
 }  // namespace infimum::cli

@@ -52,17 +52,14 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Analysis result, AnalyzeHereOrThere(analysis, options.device, talk));
   INFIMUM_RETURN_IF_ERROR(WriteReport(report_path, result.report));
-  if (options.format == OutputFormat::kJson) {
-    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportJson(result.report)));
-  } else if (options.format == OutputFormat::kCsv) {
-    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportCsv(result.report)));
-  } else {
-    SummaryOptions summary;
-    summary.color = isatty(STDOUT_FILENO) == 1;
-    // A path that the user chose may hold names.
-    if (!analysis.anonymize || options.report.empty()) summary.report_path = report_path;
-    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", Summary(result.report, summary)));
-  }
+  SummaryOptions summary;
+  summary.color = isatty(STDOUT_FILENO) == 1;
+  // A path that the user chose may hold names.
+  if (!analysis.anonymize || options.report.empty()) summary.report_path = report_path;
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
+                                      {.table = [&] { return Summary(result.report, summary); },
+                                       .json = [&] { return ReportJson(result.report); },
+                                       .csv = [&] { return ReportCsv(result.report); }}));
   return result.interrupted || result.failed ? kFailed : kDone;
 }
 

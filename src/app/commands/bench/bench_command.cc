@@ -101,17 +101,10 @@ Result<int> RunBench(const BenchOptions& options) {
   });
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   const Section table = MakeTable(plan, rows);
-  switch (options.format) {
-    case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionTable(table, TerminalWidth())));
-      break;
-    case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(table)));
-      break;
-    case OutputFormat::kJson:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows)));
-      break;
-  }
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
+                                      {.table = [&] { return SectionTable(table, TerminalWidth()); },
+                                       .json = [&] { return MakeJson(rows); },
+                                       .csv = [&] { return SectionCsv(table); }}));
   talk.Say(fmt::format("{} rows added to {}", rows.size(), ShownAddress(options.database)));
   INFIMUM_RETURN_IF_ERROR(end.failure);
   return end.interrupted ? kFailed : kDone;

@@ -41,18 +41,11 @@ Result<int> RunCandidates(const CandidatesOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const CandidateList list, AskForCandidates(installation, question));
   const Section table = MakeTable(list);
-  switch (options.format) {
-    case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionTable(table, TerminalWidth())));
-      break;
-    case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(table)));
-      break;
-    case OutputFormat::kJson:
-      INFIMUM_RETURN_IF_ERROR(
-          WriteOutput("-", nlohmann::json::parse(FormatCandidateList(list)).dump(2, ' ', false) + "\n"));
-      break;
-  }
+  INFIMUM_RETURN_IF_ERROR(
+      WriteAnswer(options.format, "-",
+                  {.table = [&] { return SectionTable(table, TerminalWidth()); },
+                   .json = [&] { return nlohmann::json::parse(FormatCandidateList(list)).dump(2, ' ', false) + "\n"; },
+                   .csv = [&] { return SectionCsv(table); }}));
   Talk talk = options.talk.Make();
   const std::string asked = list.library + (list.version.empty() ? "" : " " + list.version);
   talk.Say(fmt::format("{} candidate{} of {}{}, contract {}, tier {}", list.candidates.size(),

@@ -70,19 +70,11 @@ Result<int> RunBound(const BoundOptions& options) {
     if (!estimate.ok()) return Within("--estimate", estimate.error());
     analysis.bracket.estimate = *std::move(estimate);
   }
-  std::string text;
-  switch (options.format) {
-    case OutputFormat::kTable:
-      text = BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth());
-      break;
-    case OutputFormat::kJson:
-      text = BoundJson(analysis.graph, analysis.bracket);
-      break;
-    case OutputFormat::kCsv:
-      text = BoundCsv(analysis.graph, analysis.bracket, options.layers);
-      break;
-  }
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(
+      options.format, options.output,
+      {.table = [&] { return BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth()); },
+       .json = [&] { return BoundJson(analysis.graph, analysis.bracket); },
+       .csv = [&] { return BoundCsv(analysis.graph, analysis.bracket, options.layers); }}));
   return kDone;
 }
 

@@ -57,19 +57,12 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(confirm.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Confirmation done, Confirm(confirm, talk));
-  std::string text;
-  switch (options.format) {
-    case OutputFormat::kTable:
-      text = BoundTable(done.graph, done.bracket, false, TerminalWidth()) + Outcome(done, confirm) + "\n";
-      break;
-    case OutputFormat::kJson:
-      text = ConfirmJson(done, confirm);
-      break;
-    case OutputFormat::kCsv:
-      text = BoundCsv(done.graph, done.bracket, false);
-      break;
-  }
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(
+      options.format, options.output,
+      {.table =
+           [&] { return BoundTable(done.graph, done.bracket, false, TerminalWidth()) + Outcome(done, confirm) + "\n"; },
+       .json = [&] { return ConfirmJson(done, confirm); },
+       .csv = [&] { return BoundCsv(done.graph, done.bracket, false); }}));
   if (options.format != OutputFormat::kTable) talk.Say(Outcome(done, confirm));
   if (done.interrupted) return kFailed;
   return done.converged ? kDone : kGateFailed;

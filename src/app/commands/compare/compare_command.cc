@@ -127,22 +127,12 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
   if (options.max_gap > 0)
     for (const ComparedRun& run : comparison.runs) account.gates.push_back(GapGate(run, options.max_gap));
   INFIMUM_RETURN_IF_ERROR(AddBaselineGates(options, asked, comparison, account.gates));
-  std::string text;
-  switch (options.format) {
-    case OutputFormat::kTable: {
-      AccountStyle style = options.style;
-      style.width = TerminalWidth();
-      text = AccountText(account, style);
-      break;
-    }
-    case OutputFormat::kJson:
-      text = AccountJson(account);
-      break;
-    case OutputFormat::kCsv:
-      text = NodeTableCsv(account.nodes);
-      break;
-  }
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
+  AccountStyle style = options.style;
+  style.width = TerminalWidth();
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, options.output,
+                                      {.table = [&] { return AccountText(account, style); },
+                                       .json = [&] { return AccountJson(account); },
+                                       .csv = [&] { return NodeTableCsv(account.nodes); }}));
   SayGates(options, account.gates);
   return ExitCode(account.gates);
 }
@@ -193,20 +183,14 @@ Result<int> RunCompare(const CompareOptions& given) {
     for (std::size_t i = 0; i < runs.size(); ++i) judged.push_back({profiles[i].source, runs[i]});
     INFIMUM_RETURN_IF_ERROR(AddBaselineGates(options, judged, gates));
   }
-  std::string text;
-  switch (options.format) {
-    case OutputFormat::kTable:
-      for (const ProfileView& view : views) text += (text.empty() ? "" : "\n") + ProfileText(view, TerminalWidth());
-      text += GatesText(gates, TerminalWidth());
-      break;
-    case OutputFormat::kJson:
-      text = ProfilesJson(views, gates);
-      break;
-    case OutputFormat::kCsv:
-      text = ProfilesCsv(views);
-      break;
-  }
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
+  const auto table = [&] {
+    std::string text;
+    for (const ProfileView& view : views) text += (text.empty() ? "" : "\n") + ProfileText(view, TerminalWidth());
+    return text + GatesText(gates, TerminalWidth());
+  };
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(
+      options.format, options.output,
+      {.table = table, .json = [&] { return ProfilesJson(views, gates); }, .csv = [&] { return ProfilesCsv(views); }}));
   SayGates(options, gates);
   return ExitCode(gates);
 }

@@ -52,20 +52,15 @@ std::string ContradictionIn(const ReportCompareOptions& options, ComparisonAxis 
 }
 
 Status WriteComparison(const ReportCompareOptions& options, const ComparisonReport& report) {
-  const std::string& path = options.output;
-  if (path.ends_with(".md")) return WriteOutput(path, ComparisonMarkdown(report));
-  if (path.ends_with(".json")) return WriteOutput(path, ComparisonJson(report));
-  if (path.ends_with(".csv")) return WriteOutput(path, ComparisonCsv(report));
-  if (!path.empty()) return WriteOutput(path, ComparisonPage(report));
-  switch (options.format) {
-    case OutputFormat::kJson:
-      return WriteOutput("-", ComparisonJson(report));
-    case OutputFormat::kCsv:
-      return WriteOutput("-", ComparisonCsv(report));
-    case OutputFormat::kTable:
-      break;
-  }
-  return WriteOutput("-", ComparisonText(report, TerminalWidth()));
+  const auto json = [&] { return ComparisonJson(report); };
+  const auto csv = [&] { return ComparisonCsv(report); };
+  if (!options.output.empty())
+    return WriteReportForm(options.output, {.page = [&] { return ComparisonPage(report); },
+                                            .markdown = [&] { return ComparisonMarkdown(report); },
+                                            .json = json,
+                                            .csv = csv});
+  return WriteAnswer(options.format, "-",
+                     {.table = [&] { return ComparisonText(report, TerminalWidth()); }, .json = json, .csv = csv});
 }
 
 Result<int> RunReportCompare(const ReportCompareOptions& options) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 
@@ -248,16 +249,12 @@ Result<std::vector<SweepCell>> CellsNow(const EvaluationFile& file, Store& store
   return cells;
 }
 
-Status Write(const EvaluateOptions& options, const Section& table, const std::string& json) {
-  switch (options.format) {
-    case OutputFormat::kTable:
-      return WriteOutput(options.output, SectionText(table, options.output == "-" ? TerminalWidth() : 0));
-    case OutputFormat::kJson:
-      return WriteOutput(options.output, json);
-    case OutputFormat::kCsv:
-      break;
-  }
-  return WriteOutput(options.output, SectionCsv(table));
+// Of a table that stands alone.
+Status Write(const EvaluateOptions& options, const Section& table, const std::function<std::string()>& json) {
+  const std::size_t width = options.output == "-" ? TerminalWidth() : 0;
+  return WriteAnswer(
+      options.format, options.output,
+      {.table = [&] { return SectionText(table, width); }, .json = json, .csv = [&] { return SectionCsv(table); }});
 }
 
 Result<int> ShowDifferences(const EvaluateOptions& options, const EvaluationFile& file) {
@@ -275,7 +272,7 @@ Result<int> ShowDifferences(const EvaluateOptions& options, const EvaluationFile
   const std::vector<FieldDifference> differences = DifferencesOf(file.cells, other.cells);
   const std::vector<KnownEffect> effects = KnownEffectsOf(differences, attempts, texts);
   INFIMUM_RETURN_IF_ERROR(Write(options, DifferenceTable(differences, effects),
-                                DifferenceJson(file.hash, other.hash, differences, effects)));
+                                [&] { return DifferenceJson(file.hash, other.hash, differences, effects); }));
   return kDone;
 }
 
@@ -309,8 +306,8 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
   if (options.verify) {
     INFIMUM_RETURN_IF_ERROR(store->SaveEvaluation(ToStored(file)));
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<VerifiedCell> verified, evaluating.Verify(*part));
-    INFIMUM_RETURN_IF_ERROR(
-        Write(options, VerificationTable(verified, options.threshold), VerificationJson(file.hash, verified)));
+    INFIMUM_RETURN_IF_ERROR(Write(options, VerificationTable(verified, options.threshold),
+                                  [&] { return VerificationJson(file.hash, verified); }));
     return std::ranges::any_of(verified, &VerifiedCell::is_worse) ? kGateFailed : kDone;
   }
   if (!options.list) {
@@ -322,15 +319,13 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
   SweepReport report;
   report.name = file.evaluation.name;
   INFIMUM_ASSIGN_OR_RETURN(report.cells, CellsNow(file, *store, runner));
-  if (options.format == OutputFormat::kTable) {
-    Section table = CellList(report, 0, true);
-    table.title =
-        fmt::format("{}: {} ({})", report.name, CountText(report.cells.size(), "cell"), file.hash.substr(0, 12));
-    INFIMUM_RETURN_IF_ERROR(Write(options, table, ""));
-  } else {
-    const bool is_json = options.format == OutputFormat::kJson;
-    INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, is_json ? SweepJson(report) : SweepCsv(report)));
-  }
+  Section table = CellList(report, 0, true);
+  table.title =
+      fmt::format("{}: {} ({})", report.name, CountText(report.cells.size(), "cell"), file.hash.substr(0, 12));
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, options.output,
+                                      {.table = [&] { return SectionText(table, TerminalWidth()); },
+                                       .json = [&] { return SweepJson(report); },
+                                       .csv = [&] { return SweepCsv(report); }}));
   if (Interrupted()) return Error{"interrupted; the same command goes on where it stopped"};
   return kDone;
 }

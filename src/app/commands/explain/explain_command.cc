@@ -36,19 +36,10 @@ Result<int> RunExplain(const ExplainCommandOptions& options) {
                            ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(const Explanation explanation,
                            explain.switches.empty() ? ExplainModel(explain, talk) : ExplainSwitches(explain, talk));
-  std::string text;
-  switch (options.format) {
-    case OutputFormat::kTable:
-      text = ExplanationText(explanation, TerminalWidth());
-      break;
-    case OutputFormat::kJson:
-      text = ExplanationJson(explanation);
-      break;
-    case OutputFormat::kCsv:
-      text = ExplanationCsv(explanation);
-      break;
-  }
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, options.output,
+                                      {.table = [&] { return ExplanationText(explanation, TerminalWidth()); },
+                                       .json = [&] { return ExplanationJson(explanation); },
+                                       .csv = [&] { return ExplanationCsv(explanation); }}));
   return kDone;
 }
 

@@ -22,18 +22,14 @@ Result<int> RunInspect(const InspectOptions& options) {
   ReadOptions read;
   INFIMUM_ASSIGN_OR_RETURN(read.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.model, read));
-  switch (options.format) {
-    case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, options.regions ? RegionsTable(graph, TerminalWidth())
-                                                                          : InspectTable(graph, TerminalWidth())));
-      break;
-    case OutputFormat::kJson:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectJson(graph)));
-      break;
-    case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectCsv(graph)));
-      break;
-  }
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, options.output,
+                                      {.table =
+                                           [&] {
+                                             return options.regions ? RegionsTable(graph, TerminalWidth())
+                                                                    : InspectTable(graph, TerminalWidth());
+                                           },
+                                       .json = [&] { return InspectJson(graph); },
+                                       .csv = [&] { return InspectCsv(graph); }}));
   return kDone;
 }
 

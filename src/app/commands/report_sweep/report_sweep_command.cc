@@ -23,14 +23,15 @@ struct ReportSweepOptions {
 };
 
 Status WriteSweep(const ReportSweepOptions& options, const SweepReport& report) {
-  const std::string& path = options.output;
-  if (path.ends_with(".md")) return WriteOutput(path, SweepMarkdown(report));
-  if (path.ends_with(".json")) return WriteOutput(path, SweepJson(report));
-  if (path.ends_with(".csv")) return WriteOutput(path, SweepCsv(report));
-  if (!path.empty()) return WriteOutput(path, SweepPage(report));
-  if (options.format == OutputFormat::kJson) return WriteOutput("-", SweepJson(report));
-  if (options.format == OutputFormat::kCsv) return WriteOutput("-", SweepCsv(report));
-  return WriteOutput("-", SweepText(report, TerminalWidth()));
+  const auto json = [&] { return SweepJson(report); };
+  const auto csv = [&] { return SweepCsv(report); };
+  if (!options.output.empty())
+    return WriteReportForm(options.output, {.page = [&] { return SweepPage(report); },
+                                            .markdown = [&] { return SweepMarkdown(report); },
+                                            .json = json,
+                                            .csv = csv});
+  return WriteAnswer(options.format, "-",
+                     {.table = [&] { return SweepText(report, TerminalWidth()); }, .json = json, .csv = csv});
 }
 
 Result<int> RunReportSweep(const ReportSweepOptions& options) {

@@ -109,21 +109,16 @@ Result<int> RunStats(const DbOptions& options) {
   // An older file is read through a copy that was migrated; it is the file that was asked about.
   INFIMUM_ASSIGN_OR_RETURN(facts.schema, SchemaOfStore(options.database));
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<DeviceRows> devices, store->CountRows());
-  if (options.format == OutputFormat::kJson) {
-    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", JsonOf(facts, devices)));
-    return kDone;
-  }
   Section table{.columns = {"what", NumberColumn("rows"), "newest"}};
   for (const auto& [name, rows] : facts.tables) table.rows.push_back({name, std::to_string(rows), ""});
   for (const DeviceRows& entry : devices)
     table.rows.push_back({"measurements of " + entry.device.name, std::to_string(entry.measurements), entry.newest});
-  if (options.format == OutputFormat::kCsv) {
-    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(table)));
-    return kDone;
-  }
-  INFIMUM_RETURN_IF_ERROR(WriteOutput("-", fmt::format("{}: schema {}, {}\n\n", ShownAddress(options.database),
-                                                       facts.schema, FormatByteCount(Bytes{facts.bytes})) +
-                                               SectionTable(table, TerminalWidth())));
+  const std::string lead = fmt::format("{}: schema {}, {}\n\n", ShownAddress(options.database), facts.schema,
+                                       FormatByteCount(Bytes{facts.bytes}));
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
+                                      {.table = [&] { return lead + SectionTable(table, TerminalWidth()); },
+                                       .json = [&] { return JsonOf(facts, devices); },
+                                       .csv = [&] { return SectionCsv(table); }}));
   return kDone;
 }
 

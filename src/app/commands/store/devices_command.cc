@@ -86,17 +86,10 @@ std::string MakeJson(const std::vector<Row>& rows) {
 
 Result<int> RunDevices(const DevicesOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Row> rows, FindDevices(options));
-  switch (options.format) {
-    case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionTable(MakeTable(rows), TerminalWidth())));
-      break;
-    case OutputFormat::kJson:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows)));
-      break;
-    case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(MakeTable(rows))));
-      break;
-  }
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
+                                      {.table = [&] { return SectionTable(MakeTable(rows), TerminalWidth()); },
+                                       .json = [&] { return MakeJson(rows); },
+                                       .csv = [&] { return SectionCsv(MakeTable(rows)); }}));
   return kDone;
 }
 

@@ -120,17 +120,10 @@ Result<QueryTable> Ask(const QueryOptions& options) {
 
 Result<int> RunQuery(const QueryOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const QueryTable answer, Ask(options));
-  switch (options.format) {
-    case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionTable(TableOf(answer, true), TerminalWidth())));
-      break;
-    case OutputFormat::kJson:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", JsonOf(options.name, answer)));
-      break;
-    case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(TableOf(answer, false))));
-      break;
-  }
+  INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
+                                      {.table = [&] { return SectionTable(TableOf(answer, true), TerminalWidth()); },
+                                       .json = [&] { return JsonOf(options.name, answer); },
+                                       .csv = [&] { return SectionCsv(TableOf(answer, false)); }}));
   return kDone;
 }
 

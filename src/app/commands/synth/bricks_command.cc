@@ -146,18 +146,11 @@ Result<int> RunBricks(BricksOptions options) {
   if (left_out > 0)
     talk.Warn(
         fmt::format("{} of {} cannot stand alone: the list says why", left_out, CountText(bricks.size(), "brick")));
-  switch (options.format) {
-    case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(
-          WriteOutput("-", SectionTable(BrickTable(bricks, names, anonymize, false), TerminalWidth())));
-      break;
-    case OutputFormat::kJson:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", BrickJson(bricks, names, anonymize)));
-      break;
-    case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(BrickTable(bricks, names, anonymize, true))));
-      break;
-  }
+  INFIMUM_RETURN_IF_ERROR(
+      WriteAnswer(options.format, "-",
+                  {.table = [&] { return SectionTable(BrickTable(bricks, names, anonymize, false), TerminalWidth()); },
+                   .json = [&] { return BrickJson(bricks, names, anonymize); },
+                   .csv = [&] { return SectionCsv(BrickTable(bricks, names, anonymize, true)); }}));
   return kDone;
 }
 

@@ -128,18 +128,11 @@ Result<int> ListPoints(const SynthOptions& options, const std::vector<Point>& po
   std::vector<Listed> listed;
   listed.reserve(points.size());
   for (const Point& point : points) listed.push_back(List(*options.family, point, options.training));
-  switch (options.format) {
-    case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(
-          WriteOutput("-", SectionTable(MakeTable(*options.family, listed, false), TerminalWidth())));
-      break;
-    case OutputFormat::kJson:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(*options.family, listed)));
-      break;
-    case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(MakeTable(*options.family, listed, true))));
-      break;
-  }
+  INFIMUM_RETURN_IF_ERROR(
+      WriteAnswer(options.format, "-",
+                  {.table = [&] { return SectionTable(MakeTable(*options.family, listed, false), TerminalWidth()); },
+                   .json = [&] { return MakeJson(*options.family, listed); },
+                   .csv = [&] { return SectionCsv(MakeTable(*options.family, listed, true)); }}));
   return kDone;
 }
 
