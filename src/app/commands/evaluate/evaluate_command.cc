@@ -197,11 +197,13 @@ class Evaluating {
   // Of a cell without a result: what of it is otherwise than in the one that is most like it.
   std::string NotComparable(const PlannedCell& planned, const std::vector<CellAttempt>& attempts,
                             const std::string& device) {
-    static_cast<void>(store_.VisitEvaluations([&](const StoredEvaluation& evaluation) {
-      for (const StoredCell& cell : evaluation.cells)
-        if (!known_.contains(cell.hash)) known_.emplace(cell.hash, cell);
-      return Status();
-    }));
+    if (known_.empty()) {
+      const Status visited = store_.VisitEvaluations([&](const StoredEvaluation& evaluation) {
+        for (const StoredCell& cell : evaluation.cells) known_.emplace(cell.hash, cell);
+        return Status();
+      });
+      if (!visited.ok()) return visited.error().message;
+    }
     std::vector<std::string> least;
     bool found = false;
     for (const CellAttempt& attempt : attempts) {
