@@ -40,9 +40,9 @@ std::string WorkloadText(const Cells& row) {
   const Shape shape = ShapeOf(input);
   const std::string count = std::to_string(ElementCount(shape)), type = " dtype=f32:-:f32", both = " dtype=f32:f32:f32";
   if (api == "CUDNN_CONV_FWD") {
-    const std::vector<std::string_view> filter = Split(row.at("filter"), 'x');
+    const std::vector<std::string_view> filter = Split(row.at("filter"), 'x');  // channels, then the window
     return "convolution" + both + " in=" + input + " out_channels=" + std::string(filter[0]) +
-           " kernel=" + std::string(filter[2]) + "x" + std::string(filter[3]) + " stride=" + row.at("stride") +
+           " kernel=" + std::string(filter.at(1)) + "x" + std::string(filter.at(2)) + " stride=" + row.at("stride") +
            " dilation=" + row.at("dilation") + " pad=" + Padding(row.at("pad")) + " groups=" + row.at("group") +
            " bias=no weights=const";
   }
