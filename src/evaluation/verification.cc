@@ -77,26 +77,20 @@ void CompareNumbers(const CellResult& now, const CellResult& before, Verificatio
   }
 }
 
-// Each process as it would have been at the pace of `usual`, if it followed the loops with these shares.
-std::vector<Repetition> HeldTo(const Beat& usual, std::span<const Repetition> repetitions, double arithmetic,
-                               double memory) {
-  std::vector<Repetition> held(repetitions.begin(), repetitions.end());
-  for (Repetition& repetition : held) {
-    if (!repetition.beat) continue;
-    const double factor = std::pow(usual.arithmetic / repetition.beat->arithmetic, arithmetic) *
-                          std::pow(usual.memory / repetition.beat->memory, memory);
-    repetition.minimum *= factor;
-    repetition.median *= factor;
-    repetition.p95 *= factor;
-    for (Latency& sample : repetition.samples) sample *= factor;
-  }
-  return held;
+// Of a run's processes together: the loops' own noise is the less.
+std::optional<Beat> PaceOf(std::span<const Repetition> repetitions) {
+  std::vector<std::optional<Beat>> beats;
+  for (const Repetition& repetition : repetitions) beats.push_back(repetition.beat);
+  return MeanOf(beats);
 }
 
-std::optional<Beat> FirstBeat(std::span<const Repetition> repetitions) {
-  for (const Repetition& repetition : repetitions)
-    if (repetition.beat) return repetition.beat;
-  return std::nullopt;
+std::vector<Repetition> Scaled(std::span<const Repetition> repetitions, double factor) {
+  std::vector<Repetition> scaled(repetitions.begin(), repetitions.end());
+  for (Repetition& repetition : scaled) {
+    for (Latency* time : {&repetition.minimum, &repetition.median, &repetition.p95}) *time *= factor;
+    for (Latency& sample : repetition.samples) sample *= factor;
+  }
+  return scaled;
 }
 
 void CompareTimes(const CellResult& now, const CellResult& before, double threshold, Verification& verified) {
@@ -106,16 +100,15 @@ void CompareTimes(const CellResult& now, const CellResult& before, double thresh
     verified.undecided = "the processes of a run are too far apart: more of them, or a quieter machine, would tell";
     return;
   }
-  const std::optional<Beat> usual = FirstBeat(before.repetitions);
-  if (!usual || !FirstBeat(now.repetitions)) return;
+  const std::optional<Beat> usual = PaceOf(before.repetitions), pace = PaceOf(now.repetitions);
+  if (!usual || !pace) return;
   // Shares of the two loops in what slows a model down are at least 0 and together at most 1: these are the corners.
-  constexpr std::pair<double, double> kShares[] = {{1, 0}, {0, 1}};
-  for (const auto& [arithmetic, memory] : kShares) {
-    const Verdict held = Compare(HeldTo(*usual, now.repetitions, arithmetic, memory),
-                                 HeldTo(*usual, before.repetitions, arithmetic, memory), threshold);
+  for (const bool by_arithmetic : {true, false}) {
+    const double factor = by_arithmetic ? usual->arithmetic / pace->arithmetic : usual->memory / pace->memory;
+    const Verdict held = Compare(Scaled(now.repetitions, factor), before.repetitions, threshold);
     if (held == verified.verdict) continue;
     verified.undecided = fmt::format("the machine ran at another pace: held to the metronome's {} it would be {}",
-                                     arithmetic > 0 ? "arithmetic" : "memory", Name(held));
+                                     by_arithmetic ? "arithmetic" : "memory", Name(held));
     verified.verdict = Verdict::kUndecided;
     return;
   }
