@@ -29,10 +29,6 @@ static void VisitFields(Visitor& visit, Like<ResultDetails> auto& details) {
 
 namespace {
 
-Result<std::int64_t> NextIdOf(Connection& connection, const char* table) {
-  return connection.AskInteger(fmt::format("SELECT coalesce(max(id), 0) + 1 FROM {}", table));
-}
-
 Result<std::optional<std::int64_t>> IdByHash(Connection& connection, const char* table, const std::string& hash) {
   INFIMUM_ASSIGN_OR_RETURN(const auto find,
                            connection.Prepare(fmt::format("SELECT id FROM {} WHERE hash = $1", table)));
@@ -47,7 +43,7 @@ Result<std::pair<std::int64_t, bool>> SaveText(Connection& connection, const cha
                                                const std::string& name, const std::string& text) {
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> known, IdByHash(connection, table, hash));
   if (known) return std::pair(*known, false);
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextIdOf(connection, table));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextId(connection, table));
   INFIMUM_ASSIGN_OR_RETURN(
       const auto add,
       connection.Prepare(fmt::format("INSERT INTO {} (id, hash, name, text) VALUES ($1, $2, $3, $4)", table)));
@@ -188,7 +184,7 @@ Result<std::optional<std::int64_t>> SqlStore::BeginCell(
   find->Bind(2, attempt.device);
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<CellAttempt> before, ReadAttempts(*find));
   if (!may_begin(before)) return std::optional<std::int64_t>();
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextIdOf(*connection_, "cell_attempts"));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextId(*connection_, "cell_attempts"));
   INFIMUM_ASSIGN_OR_RETURN(const auto add,
                            connection_->Prepare("INSERT INTO cell_attempts (id, cell_id, device_key, worker, begun_at, "
                                                 "until) VALUES ($1, $2, $3, $4, $5, $6)"));

@@ -8,6 +8,11 @@
 #include "infimum/measurement/contract.h"
 
 namespace infimum {
+
+Result<std::int64_t> NextId(Connection& connection, const char* table) {
+  return connection.AskInteger(std::string("SELECT coalesce(max(id), 0) + 1 FROM ") + table);
+}
+
 namespace {
 
 std::string_view StatusOf(const Layer& layer) {
@@ -63,10 +68,6 @@ std::string KeyOf(const StoredModel& model) {
     for (const std::int64_t number : {layer.executions, layer.bytes, layer.flops}) add(std::to_string(number));
   }
   return hash.Text();
-}
-
-Result<std::int64_t> NextId(Connection& connection, const char* table) {
-  return connection.AskInteger(std::string("SELECT coalesce(max(id), 0) + 1 FROM ") + table);
 }
 
 class ModelWriter {

@@ -54,6 +54,9 @@ class SqlStore : public Store {
 
 Result<PeakRate::Kind> FindPeakKind(std::string_view name);
 
+// Of the next row of a table, in a transaction that the caller ends.
+Result<std::int64_t> NextId(Connection& connection, const char* table);
+
 // Going through all rows that a selection names: for exports and merges.
 
 // By campaign, device, environment and evidence, a page at a time, so that memory does not grow with the store and

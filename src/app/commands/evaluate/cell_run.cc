@@ -1,7 +1,6 @@
 #include "src/app/commands/evaluate/cell_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <set>
 #include <utility>
@@ -19,8 +18,6 @@
 
 namespace infimum {
 namespace {
-
-std::int64_t MemoryOfMachine() { return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
 
 CellResult Refused(CellState state, std::string reason, const CellFacts& facts) {
   return {.state = state, .reason = std::move(reason), .measured_at = UtcNow(), .facts = facts};
@@ -159,10 +156,10 @@ Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, boo
     facts.memory = totals->memory;
   }
   if (planned.cell.quantity == CellQuantity::kLatency && facts.memory) {
-    const std::int64_t most = planned.cell.method.memory_limit.value_or(Bytes{MemoryOfMachine()}).value;
-    if (facts.memory->value > most)
-      return refuse(CellState::kOutOfMemory, fmt::format("needs {} by estimate, and {} are there",
-                                                         BytesText(*facts.memory), BytesText(Bytes{most})));
+    const Bytes most = planned.cell.method.memory_limit.value_or(here_.device.memory);
+    if (most.value > 0 && facts.memory->value > most.value)
+      return refuse(CellState::kOutOfMemory,
+                    fmt::format("needs {} by estimate, and {} are there", BytesText(*facts.memory), BytesText(most)));
   }
   if (floors || planned.family == nullptr) {
     const Status added = AddFloor(planned, peaks, facts);

@@ -1,8 +1,8 @@
 // A cell, run: its model as a file, what is known of it beforehand, and the framework's time of it.
 //
-//   Result<CellRunner> runner = CellRunner::Make({.database = "infimum.db"}, installation, *store);
-//   CellRunner::Prepared prepared = runner->Prepare(planned);       // facts, or why it cannot be run
-//   Result<CellResult> result = runner->Run(planned, prepared, talk);
+//   Result<CellRunner> runner = CellRunner::Make({}, installation, *store, talk);
+//   Result<CellRunner::Prepared> prepared = runner->Prepare(planned, true);   // facts, or why it cannot be run
+//   Result<CellResult> result = runner->Run(planned, *prepared, talk);
 //
 // A model of a family is a file for as long as it is needed.
 #pragma once
