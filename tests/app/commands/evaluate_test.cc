@@ -284,5 +284,25 @@ TEST(Evaluate, OnnxRuntimeRunsACellAndItsOutputsAreVerified) {
   for (const nlohmann::json& cell : again["cells"]) EXPECT_NE(cell["numbers"], "differ") << cell;
 }
 
+TEST(Evaluate, AReportsRunIsReproducedByAnEvaluationOfOneCell) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  program.Write("e.json", R"({"schema": "infimum.evaluation/1", "models": [{"file": ")" + model +
+                              R"("}], "method": {"seconds": 0.05, "processes": 2}})");
+  const Ended ended = program.Infimum({"evaluate", "e.json", "--backend", "fake", "--format", "json"});
+  if (LacksFramework(ended)) GTEST_SKIP() << ended.errors;
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  const nlohmann::json measured = nlohmann::json::parse(ended.output);
+  if (measured["cells"][0]["state"] != "ok") GTEST_SKIP() << measured["cells"][0]["reason"];
+  program.Run({"report", model, "--backend", "fake", "--reproduce", "-o", "again.json"});
+  const nlohmann::json again =
+      program.Json({"evaluate", "again.json", "--list", "--backend", "fake", "--format", "json"});
+  ASSERT_EQ(again["cells"].size(), 1U);
+  const nlohmann::json& fields = again["cells"][0]["fields"];
+  EXPECT_EQ(fields["framework.version"], measured["cells"][0]["framework_version"]);
+  EXPECT_EQ(fields["model.sha256"], measured["cells"][0]["fields"]["model.sha256"]);
+  EXPECT_EQ(fields["method.processes"], "2");
+}
+
 }  // namespace
 }  // namespace infimum::testing::evaluate_test
