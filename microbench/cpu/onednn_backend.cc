@@ -70,12 +70,12 @@ Result<std::unique_ptr<PreparedRun>> OneDnnBackend::Prepare(const Workload& work
   INFIMUM_RETURN_IF_ERROR(Validate(workload));
   if (const auto* layer = std::get_if<LayerConfig>(&workload)) {
     for (const cpu::Offer& offer : cpu::OffersFor(*layer, CandidateTier::kExhaustive)) {
-      if (offer.candidate.name() == candidate.name()) return cpu::PrepareLayer(*layer, offer, options_.seed);
+      if (offer.candidate.name() == candidate.name()) return cpu::PrepareLayer(*layer, offer, options_.seed, known_);
     }
   } else {
     const Region& region = std::get<Region>(workload);
     for (const cpu::RegionOffer& offer : cpu::RegionOffersFor(region, CandidateTier::kExhaustive)) {
-      if (offer.candidate.name() == candidate.name()) return cpu::PrepareRegion(region, offer, options_.seed);
+      if (offer.candidate.name() == candidate.name()) return cpu::PrepareRegion(region, offer, options_.seed, known_);
     }
   }
   return Error{"unsupported: " + candidate.name() + " is not offered for this workload on this processor"};

@@ -9,6 +9,7 @@
 
 #include "infimum/microbench/runner_main.h"
 #include "microbench/cpu/metronome.h"
+#include "microbench/reference/reference.h"
 
 namespace infimum {
 
@@ -33,6 +34,7 @@ class OneDnnBackend : public Backend {
 
  private:
   BackendOptions options_;
+  cpu::KnownValues known_;
   std::optional<cpu::Metronome> metronome_;  // made when it is first asked
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 class LayerRun : public PreparedRun {
  public:
-  explicit LayerRun(std::uint64_t seed) : seed_(seed) {}
+  LayerRun(std::uint64_t seed, KnownValues& known) : seed_(seed), known_(known) {}
 
   Status Prepare(const LayerConfig& config, const Offer& offer) {
     problem_.config = config;
@@ -49,8 +49,10 @@ class LayerRun : public PreparedRun {
     std::deque<TensorSource> sources;
     Sources operands;
     for (const HostTensor* tensor : problem_.operands) operands.push_back(&sources.emplace_back(*tensor));
+    const Workload workload(problem_.config);
+    known_.Begin(Format(workload));
     return std::optional<double>(
-        LargestError(*reference, MeasureOf(Workload(problem_.config)), operands, problem_.outputs, seed_));
+        LargestError(*reference, MeasureOf(workload), operands, problem_.outputs, seed_, &known_));
   }
 
   Bytes footprint() const override { return program_->footprint(); }
@@ -59,6 +61,7 @@ class LayerRun : public PreparedRun {
 
  private:
   std::uint64_t seed_;
+  KnownValues& known_;
   std::deque<HostTensor> tensors_;  // stable addresses: programs keep them
   Problem problem_;
   std::unique_ptr<Program> program_;
@@ -67,7 +70,8 @@ class LayerRun : public PreparedRun {
 
 class RegionRun : public PreparedRun {
  public:
-  RegionRun(std::unique_ptr<RegionTensors> tensors, std::uint64_t seed) : seed_(seed), tensors_(std::move(tensors)) {}
+  RegionRun(std::unique_ptr<RegionTensors> tensors, std::uint64_t seed, KnownValues& known)
+      : seed_(seed), known_(known), tensors_(std::move(tensors)) {}
 
   Status Prepare(const RegionOffer& offer) {
     INFIMUM_ASSIGN_OR_RETURN(program_, offer.make(tensors_->problem()));
@@ -84,7 +88,8 @@ class RegionRun : public PreparedRun {
     tensors_->PoisonResults();
     INFIMUM_RETURN_IF_ERROR(Run());
     INFIMUM_RETURN_IF_ERROR(program_->Unpack());
-    return RegionError(tensors_->problem(), seed_);
+    known_.Begin(Format(Workload(tensors_->problem().region)));
+    return RegionError(tensors_->problem(), seed_, &known_);
   }
 
   Bytes footprint() const override { return program_->footprint(); }
@@ -93,6 +98,7 @@ class RegionRun : public PreparedRun {
 
  private:
   std::uint64_t seed_;
+  KnownValues& known_;
   std::unique_ptr<RegionTensors> tensors_;
   std::unique_ptr<Program> program_;
   ConstantCopies copies_;
@@ -100,8 +106,9 @@ class RegionRun : public PreparedRun {
 
 }  // namespace
 
-Result<std::unique_ptr<PreparedRun>> PrepareLayer(const LayerConfig& config, const Offer& offer, std::uint64_t seed) {
-  auto run = std::make_unique<LayerRun>(seed);
+Result<std::unique_ptr<PreparedRun>> PrepareLayer(const LayerConfig& config, const Offer& offer, std::uint64_t seed,
+                                                  KnownValues& known) {
+  auto run = std::make_unique<LayerRun>(seed, known);
   INFIMUM_RETURN_IF_ERROR(run->Prepare(config, offer));
   return std::unique_ptr<PreparedRun>(std::move(run));
 }
@@ -115,9 +122,10 @@ std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tie
   return offers;
 }
 
-Result<std::unique_ptr<PreparedRun>> PrepareRegion(const Region& region, const RegionOffer& offer, std::uint64_t seed) {
+Result<std::unique_ptr<PreparedRun>> PrepareRegion(const Region& region, const RegionOffer& offer, std::uint64_t seed,
+                                                   KnownValues& known) {
   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<RegionTensors> tensors, RegionTensors::Random(region, seed));
-  auto run = std::make_unique<RegionRun>(std::move(tensors), seed);
+  auto run = std::make_unique<RegionRun>(std::move(tensors), seed, known);
   INFIMUM_RETURN_IF_ERROR(run->Prepare(offer));
   return std::unique_ptr<PreparedRun>(std::move(run));
 }

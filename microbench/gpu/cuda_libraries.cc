@@ -73,10 +73,10 @@ class CudaLibraries : public GpuLibraries {
     return std::optional<GpuOffer>();
   }
 
-  Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType type, NumericContract contract, std::int64_t extent,
-                                                   bool half_sums) override {
+  std::vector<GpuOffer> LargeProducts(DataType type, NumericContract contract, std::int64_t extent,
+                                      bool half_sums) override {
     Load();
-    if (!lt_) return std::unique_ptr<GpuProgram>();
+    if (!lt_) return {};
     MatMulConfig config;
     config.types = {type, type, type};
     if (type == DataType::kS8) config.types.output = DataType::kS32;
@@ -84,13 +84,11 @@ class CudaLibraries : public GpuLibraries {
     config.a = config.b = Shape{{1, extent, extent}};
     // Sums in f16 are a form beyond the library's usual one.
     const CandidateTier tier = half_sums ? CandidateTier::kEngine : CandidateTier::kHeuristic;
-    for (const GpuOffer& offer : GemmOffers(lt_, kCublasLt, LayerConfig(config), contract, tier)) {
-      const bool has_half_sums = offer.candidate.algorithm.find("/acc=f16") != std::string::npos;
-      if (has_half_sums != half_sums) continue;
-      Result<std::unique_ptr<GpuProgram>> program = offer.make(gpu_);
-      if (program.ok()) return program;
-    }
-    return std::unique_ptr<GpuProgram>();
+    std::vector<GpuOffer> offers = GemmOffers(lt_, kCublasLt, LayerConfig(config), contract, tier);
+    std::erase_if(offers, [&](const GpuOffer& offer) {
+      return (offer.candidate.algorithm.find("/acc=f16") != std::string::npos) != half_sums;
+    });
+    return offers;
   }
 
  private:

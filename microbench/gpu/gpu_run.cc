@@ -92,7 +92,8 @@ class GpuRun : public PreparedRun {
       const auto member = static_cast<std::size_t>(bindings[i].tensor.index);
       Unpack(packed, bindings[i].placement, *tensors_->problem().members[member][bindings[i].output]);
     }
-    return RegionError(tensors_->problem(), options_.seed);
+    if (options_.known != nullptr) options_.known->Begin(Format(Workload(tensors_->problem().region)));
+    return RegionError(tensors_->problem(), options_.seed, options_.known);
   }
 
   Bytes footprint() const override { return footprint_; }

@@ -14,6 +14,7 @@ struct GpuRunOptions {
   std::uint64_t seed = 1;
   // What an empty launch takes by the same timing; below three times that a row is bound by launching.
   std::optional<Latency> launch_floor;
+  cpu::KnownValues* known = nullptr;  // lives longer
 };
 
 // `gpu` lives longer.

@@ -23,9 +23,7 @@ class OwnLibrary : public GpuLibraries {
       if (offer.candidate.algorithm == candidate.algorithm) return std::optional<GpuOffer>(std::move(offer));
     return std::optional<GpuOffer>();
   }
-  Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType, NumericContract, std::int64_t, bool) override {
-    return std::unique_ptr<GpuProgram>();
-  }
+  std::vector<GpuOffer> LargeProducts(DataType, NumericContract, std::int64_t, bool) override { return {}; }
 };
 
 }  // namespace

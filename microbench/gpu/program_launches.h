@@ -20,6 +20,8 @@ class ProgramLaunches : public LaunchDevice {
   Result<Latency> LaunchInStream(std::int64_t launches) override;
   Result<Latency> LaunchCold() override;
   std::optional<double> FrequencyMhz() override { return gpu_.FrequencyMhz(); }
+  bool Overlaps(Graph graph) override { return gpu_.Overlaps(graph); }
+  bool IsPowerLimited() override { return gpu_.IsPowerLimited(); }
 
  private:
   Status EnqueueAll(std::int64_t launches);

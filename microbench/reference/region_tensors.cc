@@ -100,7 +100,7 @@ Status RegionTensors::AddOperands(const RegionMember& member, std::uint64_t seed
   return {};
 }
 
-Result<std::optional<double>> RegionError(const RegionProblem& problem, std::uint64_t seed) {
+Result<std::optional<double>> RegionError(const RegionProblem& problem, std::uint64_t seed, KnownValues* known) {
   std::deque<TensorSource> tensors;
   std::deque<MemberSource> members;
   double cost = 1;
@@ -124,7 +124,7 @@ Result<std::optional<double>> RegionError(const RegionProblem& problem, std::uin
     const auto index = static_cast<std::size_t>(output);
     const ChainReference reference(members[index], cost);
     largest =
-        std::max(largest, LargestError(reference, measure, members[index].operands(), problem.members[index], seed));
+        std::max(largest, LargestError(reference, measure, members[index].operands(), problem.members[index], seed, known));
   }
   return std::optional<double>(largest);
 }

@@ -13,6 +13,7 @@
 
 #include "infimum/layer/workload.h"
 #include "microbench/reference/host_tensor.h"
+#include "microbench/reference/reference.h"
 #include "microbench/reference/values.h"
 
 namespace infimum::cpu {
@@ -52,8 +53,9 @@ struct RegionProblem {
 };
 
 // The largest error of a region's outputs against the f64 reference on its inputs and weights, in the contract's
-// measure; nullopt where a member has no reference.
-Result<std::optional<double>> RegionError(const RegionProblem& problem, std::uint64_t seed);
+// measure; nullopt where a member has no reference. `known`: has begun with this region on these operands.
+Result<std::optional<double>> RegionError(const RegionProblem& problem, std::uint64_t seed,
+                                          KnownValues* known = nullptr);
 
 class RegionTensors {
  public:

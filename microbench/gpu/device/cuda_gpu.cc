@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -63,6 +64,20 @@ std::string UuidText(const cudaUUID_t& uuid) {
     text += digits;
   }
   return text;
+}
+
+// Captured launches of programmatic dependent launch become edges of this kind.
+bool HasProgrammaticEdge([[maybe_unused]] cudaGraph_t graph) {
+#if CUDART_VERSION >= 13000
+  std::size_t count = 0;
+  if (cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &count) != cudaSuccess || count == 0) return false;
+  std::vector<cudaGraphNode_t> from(count), to(count);
+  std::vector<cudaGraphEdgeData> edges(count);
+  if (cudaGraphGetEdges(graph, from.data(), to.data(), edges.data(), &count) != cudaSuccess) return false;
+  for (const cudaGraphEdgeData& edge : edges)
+    if (edge.type == cudaGraphDependencyTypeProgrammatic) return true;
+#endif
+  return false;
 }
 
 class CudaGpu : public Gpu {
@@ -180,14 +195,17 @@ class CudaGpu : public Gpu {
       INFIMUM_RETURN_IF_ERROR(enqueued);
       return Error{"capturing: " + std::string(cudaGetErrorString(ended))};
     }
+    const bool overlaps = HasProgrammaticEdge(graph);
     cudaGraphExec_t executable = nullptr;
     const cudaError_t made = cudaGraphInstantiate(&executable, graph, 0);
     cudaGraphDestroy(graph);
     INFIMUM_CUDA(made, "making a graph");
     INFIMUM_CUDA(cudaGraphUpload(executable, streams_.front()), "making a graph");
     graphs_[++last_graph_] = executable;
+    if (overlaps) overlapping_.insert(last_graph_);
     return last_graph_;
   }
+  bool Overlaps(Graph graph) override { return overlapping_.contains(graph); }
   Status LaunchGraph(Graph graph) override {
     return Check(cudaGraphLaunch(graphs_.at(graph), streams_.front()), "launching a graph");
   }
@@ -196,6 +214,7 @@ class CudaGpu : public Gpu {
     if (found == graphs_.end()) return;
     cudaGraphExecDestroy(found->second);
     graphs_.erase(found);
+    overlapping_.erase(graph);
   }
 
   Status Mark(std::size_t point) override {
@@ -235,11 +254,12 @@ class CudaGpu : public Gpu {
   }
 
   std::optional<double> FrequencyMhz() override { return nvml_ ? nvml_->FrequencyMhz() : std::nullopt; }
+  bool IsPowerLimited() override { return nvml_ && nvml_->IsPowerLimited(); }
   std::vector<GpuProcess> OtherProcesses() override { return others_; }
   std::string ClockPolicy() override {
     if (!nvml_) return "";
-    return nvml_->ClocksAreLocked() ? "locked:" + std::to_string(static_cast<int>(facts_.clock_mhz)) + "MHz"
-                                    : "default";
+    const std::optional<double> set = nvml_->ApplicationMhz();
+    return set ? "application:" + std::to_string(static_cast<int>(*set)) + "MHz" : "default";
   }
 
  private:
@@ -290,7 +310,6 @@ class CudaGpu : public Gpu {
     if (nvml.ok()) {
       nvml_ = *std::move(nvml);
       if (const std::string version = nvml_->DriverVersion(); !version.empty()) facts_.driver = version;
-      if (const std::optional<double> usual = nvml_->DefaultFrequencyMhz()) facts_.clock_mhz = *usual;
       facts_.power_limit = nvml_->PowerLimit();
       facts_.ecc = nvml_->Ecc();
     }
@@ -308,6 +327,7 @@ class CudaGpu : public Gpu {
   const std::uint32_t* device_flag_ = nullptr;
   void* flush_ = nullptr;
   std::map<Graph, cudaGraphExec_t> graphs_;
+  std::set<Graph> overlapping_;
   Graph last_graph_ = 0;
   std::map<void*, Bytes> sizes_;
   Bytes allocated_;

@@ -38,7 +38,7 @@ struct GpuFacts {
   Bytes memory;
   Bytes second_level_cache;
   Bytes near_memory;        // registers and shared memory of all multiprocessors
-  double clock_mhz = 0;     // that multiprocessors may run at; 0 where unknown
+  double clock_mhz = 0;     // the highest that multiprocessors may run at; 0 where unknown
   std::string power_limit;  // "700 W", what the driver holds it to; empty where it does not tell
   std::string ecc;          // "on", "off"; empty where the driver does not tell
   std::string driver;       // "580.65.06", or the CUDA version that it has
@@ -79,6 +79,8 @@ class Gpu {
 
   // What `enqueue` puts into the streams, as a graph; nothing of it runs now.
   virtual Result<Graph> Capture(const std::function<Status()>& enqueue) = 0;
+  // Whether kernels of it may begin before those ahead of them have ended (programmatic dependent launch).
+  virtual bool Overlaps(Graph) { return false; }
   virtual Status LaunchGraph(Graph graph) = 0;
   virtual void DropGraph(Graph graph) = 0;
 
@@ -102,10 +104,13 @@ class Gpu {
 
   // Of the multiprocessors now; nullopt where the driver does not tell.
   virtual std::optional<double> FrequencyMhz() = 0;
+  // Whether it is lowered now to keep within the power limit alone.
+  virtual bool IsPowerLimited() { return false; }
 
   // Others that computed on it when it was opened; empty where the driver does not tell.
   virtual std::vector<GpuProcess> OtherProcesses() { return {}; }
-  // "default", "locked:1980MHz"; empty where the driver does not tell.
+  // "default", "application:1410MHz" where they were set; empty where the driver does not tell. Clocks that were locked
+  // otherwise (nvidia-smi -lgc) it does not tell apart.
   virtual std::string ClockPolicy() { return ""; }
 };
 

@@ -35,10 +35,10 @@ class GpuLibraries {
   virtual Result<std::optional<GpuOffer>> Find(const Workload& workload, NumericContract contract,
                                                const Candidate& candidate, const cpu::RegionValues& values = {}) = 0;
 
-  // Large products for peaks of arithmetic, by the library's first choice; nullptr where there is none for the type.
+  // Large products for peaks of arithmetic, by what the library suggests; none where it has the type not.
   // `half_sums`: f16 products added up in f16.
-  virtual Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType type, NumericContract contract, std::int64_t extent,
-                                                           bool half_sums) = 0;
+  virtual std::vector<GpuOffer> LargeProducts(DataType type, NumericContract contract, std::int64_t extent,
+                                              bool half_sums) = 0;
 };
 
 // cuDNN, cuBLASLt, cuBLAS and kernels of ours, on a CUDA device. `gpu` lives longer.

@@ -21,6 +21,8 @@ class LaunchDevice {
   // Runs it once; the time between two events around it.
   virtual Result<Latency> Replay(Graph graph) = 0;
   virtual void Drop(Graph graph) = 0;
+  // Whether a launch in it may begin before the one ahead has ended.
+  virtual bool Overlaps(Graph) { return false; }
 
   // The same without a graph: so many launches into a stream, between two events.
   virtual Result<Latency> LaunchInStream(std::int64_t launches) = 0;
@@ -31,6 +33,9 @@ class LaunchDevice {
 
   // The multiprocessors' frequency now; nullopt where the driver does not tell.
   virtual std::optional<double> FrequencyMhz() = 0;
+  // Whether the driver lowers it now to keep within the power limit, and for no other reason: under full load that is
+  // the device's usual state.
+  virtual bool IsPowerLimited() { return false; }
 };
 
 }  // namespace infimum::cuda

@@ -11,7 +11,9 @@ LaunchTimer::~LaunchTimer() {
 std::vector<std::string> LaunchTimer::flags() const {
   std::vector<std::string> flags;
   if (!is_captured_) flags.emplace_back("uncaptured");
-  if (is_throttled_) flags.emplace_back("throttled");
+  if (overlaps_) flags.emplace_back("overlaps");
+  if (is_power_limited_) flags.emplace_back("power_limited");
+  if (2 * throttled_ > times_) flags.emplace_back("throttled");
   return flags;
 }
 
@@ -20,7 +22,10 @@ Result<Latency> LaunchTimer::TimeAll(std::int64_t launches) {
     auto known = graphs_.find(launches);
     if (known == graphs_.end()) {
       const Result<LaunchDevice::Graph> graph = device_.Capture(launches);
-      if (graph.ok()) known = graphs_.emplace(launches, *graph).first;
+      if (graph.ok()) {
+        known = graphs_.emplace(launches, *graph).first;
+        overlaps_ = overlaps_ || device_.Overlaps(*graph);
+      }
     }
     if (known != graphs_.end()) return device_.Replay(known->second);
     // Both times of a difference are taken the same way.
@@ -31,13 +36,19 @@ Result<Latency> LaunchTimer::TimeAll(std::int64_t launches) {
 
 template <class Take>
 Result<Latency> LaunchTimer::AtUsualFrequency(const Take& take) {
+  ++times_;
   for (int attempt = 1;; ++attempt) {
     INFIMUM_ASSIGN_OR_RETURN(const Latency time, take());
     // An idle device wakes up under load: what counts is the frequency that it is at afterwards.
     const std::optional<double> mhz = device_.FrequencyMhz();
     if (!mhz || !options_.usual_mhz || *mhz >= options_.least_frequency * *options_.usual_mhz) return time;
+    // Another attempt would be no faster.
+    if (device_.IsPowerLimited()) {
+      is_power_limited_ = true;
+      return time;
+    }
     if (attempt == options_.most_attempts) {
-      is_throttled_ = true;
+      ++throttled_;
       return time;
     }
     ++slowed_;

@@ -23,7 +23,7 @@ struct LaunchTimerOptions {
   std::int64_t most_launches = 512;  // in the smaller of two graphs
   std::int64_t launch_multiple = 1;  // launches of a graph are a multiple of it, if need be more than the most
   double least_frequency = 0.75;     // of the usual one: a time taken below it is taken again
-  std::optional<double> usual_mhz;   // the device's default application clock; nullopt: no time is refused
+  std::optional<double> usual_mhz;   // the highest that the device may run at; nullopt: no time is refused
   int most_attempts = 8;             // for one time
 };
 
@@ -42,7 +42,9 @@ class LaunchTimer {
   // Times that were refused since the start: taken while the device was slowed down, or without a slope.
   std::size_t slowed() const { return slowed_; }
   std::size_t without_slope() const { return without_slope_; }
-  // "uncaptured" where no graph could be had, "throttled" where the device never came back to its usual frequency.
+  // "uncaptured" where no graph could be had; "overlaps" where a launch may begin before the one ahead has ended, so that
+  // one alone may take longer; "power_limited" where the power limit held the frequency below the usual
+  // one at some time, "throttled" where something else did at most times, however often they were taken again.
   std::vector<std::string> flags() const;
 
  private:
@@ -54,8 +56,8 @@ class LaunchTimer {
   LaunchDevice& device_;
   LaunchTimerOptions options_;
   std::map<std::int64_t, LaunchDevice::Graph> graphs_;  // by launches
-  bool is_captured_ = true, is_throttled_ = false;
-  std::size_t slowed_ = 0, without_slope_ = 0;
+  bool is_captured_ = true, overlaps_ = false, is_power_limited_ = false;
+  std::size_t times_ = 0, throttled_ = 0, slowed_ = 0, without_slope_ = 0;
 };
 
 }  // namespace infimum::cuda

@@ -13,6 +13,8 @@ namespace {
 using Device = void*;
 constexpr unsigned kSmClock = 1;
 constexpr unsigned long long kNotAvailable = ~0ULL;
+// Reasons of a lower frequency: the power limit that software keeps; hardware's slowdown, thermal ones, the power brake.
+constexpr unsigned long long kPowerCap = 0x4, kSlowdowns = 0x8 | 0x20 | 0x40 | 0x80;
 
 template <class Function>
 void Find(const SharedLibrary& library, const char* name, Function*& function) {
@@ -33,7 +35,7 @@ struct Nvml::Functions {
   int (*by_uuid)(const char*, Device*) = nullptr;
   int (*driver_version)(char*, unsigned) = nullptr;
   int (*clock)(Device, unsigned, unsigned*) = nullptr;
-  int (*most_clock)(Device, unsigned, unsigned*) = nullptr;
+  int (*event_reasons)(Device, unsigned long long*) = nullptr;
   int (*default_clock)(Device, unsigned, unsigned*) = nullptr;
   int (*application_clock)(Device, unsigned, unsigned*) = nullptr;
   int (*power_limit)(Device, unsigned*) = nullptr;
@@ -56,7 +58,10 @@ Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& uuid) {
   Find(library, "nvmlDeviceGetHandleByUUID", functions->by_uuid);
   Find(library, "nvmlSystemGetDriverVersion", functions->driver_version);
   Find(library, "nvmlDeviceGetClockInfo", functions->clock);
-  Find(library, "nvmlDeviceGetMaxClockInfo", functions->most_clock);
+  Find(library, "nvmlDeviceGetCurrentClocksEventReasons", functions->event_reasons);
+  // Its name before release 535 of the driver.
+  if (functions->event_reasons == nullptr)
+    Find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", functions->event_reasons);
   Find(library, "nvmlDeviceGetDefaultApplicationsClock", functions->default_clock);
   Find(library, "nvmlDeviceGetApplicationsClock", functions->application_clock);
   Find(library, "nvmlDeviceGetEnforcedPowerLimit", functions->power_limit);
@@ -83,15 +88,16 @@ std::string Nvml::DriverVersion() const {
 
 std::optional<double> Nvml::FrequencyMhz() const { return functions_->Clock(functions_->clock, device_); }
 
-std::optional<double> Nvml::DefaultFrequencyMhz() const {
-  const std::optional<double> usual = functions_->Clock(functions_->default_clock, device_);
-  return usual ? usual : functions_->Clock(functions_->most_clock, device_);
-}
-
-bool Nvml::ClocksAreLocked() const {
+std::optional<double> Nvml::ApplicationMhz() const {
   const auto usual = functions_->Clock(functions_->default_clock, device_);
   const auto set = functions_->Clock(functions_->application_clock, device_);
-  return usual && set && *usual != *set;
+  return usual && set && *usual != *set ? set : std::nullopt;
+}
+
+bool Nvml::IsPowerLimited() const {
+  unsigned long long reasons = 0;
+  if (functions_->event_reasons == nullptr || functions_->event_reasons(device_, &reasons) != 0) return false;
+  return (reasons & kPowerCap) != 0 && (reasons & kSlowdowns) == 0;
 }
 
 std::string Nvml::PowerLimit() const {

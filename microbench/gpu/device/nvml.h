@@ -27,10 +27,10 @@ class Nvml {
 
   std::string DriverVersion() const;  // "580.65.06"; empty where it is not told
 
-  // All nullopt where the driver does not tell.
-  std::optional<double> FrequencyMhz() const;         // of the multiprocessors, now
-  std::optional<double> DefaultFrequencyMhz() const;  // the default application clock, else the highest there is
-  bool ClocksAreLocked() const;                       // application clocks that are not the default ones
+  // nullopt and false where the driver does not tell.
+  std::optional<double> FrequencyMhz() const;    // of the multiprocessors, now
+  std::optional<double> ApplicationMhz() const;  // the application clock, where it is set to another than the default
+  bool IsPowerLimited() const;                   // the frequency is lowered for the power limit, and nothing else
 
   std::string PowerLimit() const;  // that holds now: "700 W"; empty where it is not told
   std::string Ecc() const;         // "on" or "off"; empty where it is not told

@@ -1,7 +1,10 @@
 #include "microbench/harness/supervisor/run_campaign.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -45,6 +48,9 @@ void CampaignTally::CountFlags(const Measurement& row, std::int64_t by) {
 namespace {
 
 constexpr std::size_t kShuffledBlock = 32;
+// Under a budget so many workloads have their candidates in memory at a time.
+constexpr std::size_t kWorkloadsOfABlock = 256;
+constexpr std::size_t kEndsOfPasses[] = {1, 4, std::numeric_limits<std::size_t>::max()};
 constexpr double kCandidatesGuess = 5;  // of a workload, until one is listed
 constexpr Clock::Duration kPeaksTimeLimit = std::chrono::minutes(2);
 // Preparing a candidate, compiling its kernels, may take so many times the time limit.
@@ -169,28 +175,49 @@ class Campaign {
     }
   }
 
+  // Without a budget workload by workload. With one, which may end at any time, a block of workloads is gone through in
+  // passes: what each library would choose, then the next 3 of each, then the rest.
   Status RunFirstRound() {
-    for (CampaignWorkload& workload : summary_.workloads) {
-      if (MustStop()) return {};
-      INFIMUM_RETURN_IF_ERROR(List(workload));
-      std::vector<ActiveCandidate*> order;
-      for (ActiveCandidate& active : workload.candidates) order.push_back(&active);
-      RandomOrder random(options_.seed ^ HashOf(workload.workload.text));
-      random.Shuffle(std::span(order));
-      // The library's choice gives a good first mark to judge the others by.
-      std::stable_partition(order.begin(), order.end(),
-                            [](const ActiveCandidate* active) { return active->row.candidate.library_choice; });
-      std::size_t to_come = order.size();
-      for (ActiveCandidate* active : order) {
-        if (active->has_row) {
-          --to_come;
-          continue;
+    std::vector<CampaignWorkload>& workloads = summary_.workloads;
+    const std::size_t block = options_.budget ? kWorkloadsOfABlock : 1;
+    for (std::size_t begin = 0; begin < workloads.size(); begin += block) {
+      const std::span some = std::span(workloads).subspan(begin, std::min(block, workloads.size() - begin));
+      std::size_t first = 0;
+      for (const std::size_t last : std::span(kEndsOfPasses).last(options_.budget ? std::size(kEndsOfPasses) : 1)) {
+        for (CampaignWorkload& workload : some) {
+          if (MustStop()) return {};
+          if (first == 0) INFIMUM_RETURN_IF_ERROR(List(workload));
+          INFIMUM_RETURN_IF_ERROR(RunPass(workload, first, last));
         }
-        if (MustStop()) return {};
-        trials_to_come_ = static_cast<std::int64_t>(to_come--) + ExpectedTrials(workloads_left_);
-        INFIMUM_RETURN_IF_ERROR(RunTrial(workload, *active));
+        first = last;
       }
-      INFIMUM_RETURN_IF_ERROR(Spill(workload));
+      for (CampaignWorkload& workload : some) INFIMUM_RETURN_IF_ERROR(Spill(workload));
+    }
+    return {};
+  }
+
+  // Those of a workload's candidates whose place in their library's own order is in (first, last], from 1 on.
+  Status RunPass(CampaignWorkload& workload, std::size_t first, std::size_t last) {
+    std::vector<ActiveCandidate*> order;
+    std::map<std::string, std::size_t> places;
+    const Candidate* previous = nullptr;
+    for (ActiveCandidate& active : workload.candidates) {
+      const Candidate& candidate = active.row.candidate;
+      std::size_t& place = places[candidate.library];
+      // Rows of one candidate, in several cache states, are beside each other.
+      if (previous == nullptr || *previous != candidate) ++place;
+      previous = &candidate;
+      if (!active.has_row && place > first && place <= last) order.push_back(&active);
+    }
+    RandomOrder random(options_.seed ^ HashOf(workload.workload.text));
+    random.Shuffle(std::span(order));
+    // The library's choice gives a good first mark to judge the others by.
+    std::stable_partition(order.begin(), order.end(),
+                          [](const ActiveCandidate* active) { return active->row.candidate.library_choice; });
+    for (ActiveCandidate* active : order) {
+      if (MustStop()) return {};
+      trials_to_come_ = --listed_to_come_ + 1 + ExpectedTrials(workloads_left_);
+      INFIMUM_RETURN_IF_ERROR(RunTrial(workload, *active));
     }
     return {};
   }
@@ -238,6 +265,7 @@ class Campaign {
           TakeEarlier(workload, ActiveCandidate{*row, true, row->outcome != Outcome::kMeasured});
         } else {
           workload.candidates.push_back(std::move(active));
+          ++listed_to_come_;
         }
       }
     }
@@ -462,6 +490,7 @@ class Campaign {
   std::int64_t workloads_left_ = 0;
   std::int64_t listed_workloads_ = 0;
   std::int64_t listed_trials_ = 0;
+  std::int64_t listed_to_come_ = 0;
   std::int64_t undecided_ = 0;
 };
 

@@ -118,6 +118,7 @@ constexpr const char* kRecording = R"({"schema":"infimum.gemm-recording/1","libr
       "7":{"tiles":[18,20],"stages":[2,3],"splits_k":false,"reductions":0,"swizzles":1,"custom":0},
       "9":{"tiles":[4],"stages":[0],"splits_k":true,"reductions":3,"swizzles":0,"custom":1}},
     "accepted":["algo=9_tile=4_stages=0_splitk=2_red=1_swz=0_custom=0_inner=0_cluster=0",
+                "algo=9_tile=4_stages=0_splitk=1_red=0_swz=0_custom=1_inner=0_cluster=0",
                 "algo=9_tile=4_stages=0_splitk=2_red=2_swz=0_custom=1_inner=0_cluster=0",
                 "algo=7_tile=18_stages=3_splitk=1_red=0_swz=1_custom=0_inner=0_cluster=0"]}}})";
 
@@ -134,10 +135,10 @@ TEST(GemmAlgorithms, Tiers) {
     return texts;
   };
   EXPECT_THAT(names(CandidateTier::kHeuristic), ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0"));
-  // Of each algorithm its best; of 9, which the heuristic does not have, the first settings that are accepted.
-  EXPECT_THAT(names(CandidateTier::kEngine), ElementsAre("7/20/2/1/0/0", "3/5/1/1/0/0", "9/4/0/2/1/0"));
+  // Also of 9, which the heuristic does not have, the first settings that are accepted.
+  EXPECT_THAT(names(CandidateTier::kEngine), ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0", "9/4/0/1/0/1"));
   EXPECT_THAT(names(CandidateTier::kExhaustive),
-              ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0", "7/18/3/1/0/0", "9/4/0/2/1/0", "9/4/0/2/2/1"));
+              ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0", "9/4/0/1/0/1", "7/18/3/1/0/0", "9/4/0/2/1/0", "9/4/0/2/2/1"));
   EXPECT_THAT(names(CandidateTier::kExhaustive, 4), SizeIs(4));
 }
 
@@ -165,7 +166,7 @@ TEST(GemmOffers, CandidatesByNameAndBack) {
   const Workload workload = testing::ParsedWorkload(kPlain);
   const std::vector<GpuOffer> offers =
       GemmOffers(library, kCublasLt, workload, NumericContract::kF16, CandidateTier::kEngine);
-  ASSERT_THAT(offers, SizeIs(3));
+  ASSERT_THAT(offers, SizeIs(4));
   EXPECT_TRUE(offers[0].candidate.library_choice);
   EXPECT_EQ(offers[0].candidate.name(),
             "cublaslt/algo=7_tile=20_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0");

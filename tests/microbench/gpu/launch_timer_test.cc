@@ -37,7 +37,10 @@ class PretendedDevice : public LaunchDevice {
     return frequency(looks);
   }
 
-  bool captures = true;
+  bool IsPowerLimited() override { return power_limited; }
+  bool Overlaps(Graph) override { return overlaps; }
+
+  bool captures = true, power_limited = false, overlaps = false;
   std::vector<std::int64_t> graphs;
   std::set<Graph> live;
   int replays = 0, looks = 0;
@@ -112,6 +115,37 @@ TEST(LaunchTimer, ADeviceThatStaysSlowIsSaidToBeThrottled) {
   EXPECT_EQ(*timer.TimeCold(), microseconds(9));
   EXPECT_THAT(timer.flags(), ElementsAre("throttled"));
   EXPECT_EQ(device.looks, options.most_attempts);
+}
+
+TEST(LaunchTimer, SlownessInTheBeginningIsNoThrottling) {
+  PretendedDevice device;
+  LaunchTimerOptions options;
+  options.usual_mhz = 1980;
+  device.frequency = [&](int look) { return look <= options.most_attempts ? 345.0 : 1980.0; };
+  LaunchTimer timer(device, options);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(timer.Time(10).ok());
+  EXPECT_THAT(timer.flags(), IsEmpty());
+}
+
+TEST(LaunchTimer, UnderThePowerLimitATimeIsTakenOnce) {
+  PretendedDevice device;
+  device.frequency = [](int) { return 1300.0; };
+  device.power_limited = true;
+  LaunchTimerOptions options;
+  options.usual_mhz = 1980;
+  LaunchTimer timer(device, options);
+  EXPECT_EQ(*timer.Time(10), microseconds(30));
+  EXPECT_EQ(device.replays, 2);
+  EXPECT_EQ(timer.slowed(), 0u);
+  EXPECT_THAT(timer.flags(), ElementsAre("power_limited"));
+}
+
+TEST(LaunchTimer, LaunchesThatMayOverlapAreFlagged) {
+  PretendedDevice device;
+  device.overlaps = true;
+  LaunchTimer timer(device, {});
+  EXPECT_TRUE(timer.Time(10).ok());
+  EXPECT_THAT(timer.flags(), ElementsAre("overlaps"));
 }
 
 TEST(LaunchTimer, AnErrorOfTheDeviceIsHandedOn) {

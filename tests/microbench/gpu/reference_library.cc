@@ -94,9 +94,7 @@ class ReferenceLibrary : public GpuLibraries {
     }
     return own_->Find(workload, contract, candidate, values);
   }
-  Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType, NumericContract, std::int64_t, bool) override {
-    return std::unique_ptr<GpuProgram>();
-  }
+  std::vector<GpuOffer> LargeProducts(DataType, NumericContract, std::int64_t, bool) override { return {}; }
 
  private:
   std::vector<GpuOffer> ProductOffers(const Workload& workload, const cpu::RegionValues& values) {

@@ -1,5 +1,6 @@
 #include "cublaslt_algorithms.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <string_view>
@@ -49,7 +50,19 @@ void ForEachSetting(std::int32_t id, const Capabilities& capabilities, std::int6
   }
 }
 
-// Adds accepted settings of algorithms that are not in `skipped`, one of each or all of them.
+// What frameworks try that try several settings: PyTorch's benchmark mode 10, Inductor's autotuning as many.
+constexpr std::size_t kFirstSuggestions = 16;
+
+std::vector<Algorithm> Suggested(Answers& answers) {
+  std::vector<Algorithm> algorithms;
+  std::set<Algorithm> known;
+  for (const Algorithm& algorithm : answers.Suggestions())
+    if (known.insert(algorithm).second) algorithms.push_back(algorithm);
+  return algorithms;
+}
+
+// Adds accepted settings of algorithms that are not in `skipped`: of each all of them, or the first without swizzling
+// and splitting (one that takes none is asked for a million otherwise).
 void AddAccepted(Answers& answers, std::int64_t depth, std::size_t most, bool all_settings,
                  const std::set<std::int32_t>& skipped, std::vector<Algorithm>& algorithms) {
   std::set<Algorithm> known(algorithms.begin(), algorithms.end());
@@ -57,7 +70,9 @@ void AddAccepted(Answers& answers, std::int64_t depth, std::size_t most, bool al
     if (skipped.count(id) > 0) continue;
     const std::optional<Capabilities> capabilities = answers.CapabilitiesOf(id);
     if (!capabilities) continue;
-    ForEachSetting(id, *capabilities, depth, [&](const Algorithm& algorithm) {
+    Capabilities tried = *capabilities;
+    if (!all_settings) tried.most_swizzles = 0, tried.splits_k = false;
+    ForEachSetting(id, tried, depth, [&](const Algorithm& algorithm) {
       if (algorithms.size() >= most) return false;
       if (known.count(algorithm) > 0 || !answers.Accepts(algorithm)) return true;
       known.insert(algorithm);
@@ -90,24 +105,24 @@ std::optional<Algorithm> ParseAlgorithm(const std::string& text) {
 }
 
 std::vector<Algorithm> Heuristic(Answers& answers) {
-  std::vector<Algorithm> algorithms;
-  std::set<Algorithm> known;
-  for (const Algorithm& algorithm : answers.Suggestions())
-    if (known.insert(algorithm).second) algorithms.push_back(algorithm);
+  std::vector<Algorithm> algorithms = Suggested(answers);
+  algorithms.resize(std::min(algorithms.size(), kFirstSuggestions));
   return algorithms;
 }
 
 std::vector<Algorithm> BestOfEach(Answers& answers, std::int64_t depth, std::size_t most) {
   std::vector<Algorithm> algorithms;
   std::set<std::int32_t> ids;
-  for (const Algorithm& algorithm : answers.Suggestions())
-    if (ids.insert(algorithm.id).second) algorithms.push_back(algorithm);
+  for (const Algorithm& algorithm : Suggested(answers))
+    if (ids.insert(algorithm.id).second || algorithms.size() < kFirstSuggestions) algorithms.push_back(algorithm);
   AddAccepted(answers, depth, most, /*all_settings=*/false, ids, algorithms);
   return algorithms;
 }
 
 std::vector<Algorithm> Exhaustive(Answers& answers, std::int64_t depth, std::size_t most) {
-  std::vector<Algorithm> algorithms = Heuristic(answers);
+  std::vector<Algorithm> algorithms = BestOfEach(answers, depth, most);
+  for (const Algorithm& algorithm : Suggested(answers))
+    if (std::find(algorithms.begin(), algorithms.end(), algorithm) == algorithms.end()) algorithms.push_back(algorithm);
   AddAccepted(answers, depth, most, /*all_settings=*/true, {}, algorithms);
   return algorithms;
 }

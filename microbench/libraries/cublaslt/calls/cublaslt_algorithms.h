@@ -2,8 +2,10 @@
 //
 //   algo=21_tile=20_stages=7_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0
 //
-//   Heuristic(answers)               what cuBLASLt would choose, and its next best
-//   BestOfEach(answers, depth)       of each algorithm the heuristic's first setting, or the first that is accepted
+// Each list holds the one before it:
+//
+//   Heuristic(answers)               what cuBLASLt would choose, and its 15 next best
+//   BestOfEach(answers, depth, most) also of each further algorithm a setting
 //   Exhaustive(answers, depth, most) every setting that cuBLASLt accepts, the heuristic's first, at most `most`
 #pragma once
 

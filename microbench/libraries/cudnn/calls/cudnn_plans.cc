@@ -16,6 +16,13 @@ void CheckAccepted(const char* step, fe::error_t error) {
     throw std::runtime_error("unsupported: cuDNN refuses the graph (" + std::string(step) + "): " + MessageOf(error));
 }
 
+// Whether a plan of a list is none of the first 16 of its arithmetic, with Tensor Cores or without: frameworks that try
+// several try as many (PyTorch's benchmark mode 10).
+struct BehindTheFirst {
+  bool operator()(const Plan& plan) { return ++counts[CutsOperands(plan.notes) ? 1 : 0] > 16; }
+  std::array<int, 2> counts{};
+};
+
 struct PlanName {
   std::int64_t engine = 0;
   Knobs knobs;
@@ -108,7 +115,7 @@ LayerGraph::LayerGraph(const OperationGraph& layer, const Form& form, Target tar
   CheckAccepted("build", target_.handle != nullptr ? build_operation_graph(target_.handle) : build_operation_graph());
 }
 
-std::vector<Plan> LayerGraph::Heuristic() {
+std::vector<Plan> LayerGraph::Suggested() {
   std::set<std::string> known;
   std::vector<Plan> list;
   // One at a time, since one list may be empty where the other is not.
@@ -123,11 +130,19 @@ std::vector<Plan> LayerGraph::Heuristic() {
   return list;
 }
 
+std::vector<Plan> LayerGraph::Heuristic() {
+  std::vector<Plan> list = Suggested();
+  std::erase_if(list, BehindTheFirst());
+  return list;
+}
+
 std::vector<Plan> LayerGraph::BestOfEngines() {
   std::vector<Plan> list;
   std::set<std::int64_t> known;
-  for (Plan& plan : Heuristic())
-    if (known.insert(plan.engine).second) list.push_back(std::move(plan));
+  BehindTheFirst is_behind;
+  for (Plan& plan : Suggested())
+    if (const bool is_first = !is_behind(plan); known.insert(plan.engine).second || is_first)
+      list.push_back(std::move(plan));
   for (std::int64_t engine = 0, count = EngineCount(); engine < count; ++engine) {
     std::optional<Plan> plan = Create(engine, {});
     if (plan && known.insert(plan->engine).second) list.push_back(*std::move(plan));
@@ -151,9 +166,11 @@ std::vector<Plan> LayerGraph::Exhaustive(std::size_t most) {
   std::vector<Plan> list;
   std::set<std::string> known;
   const auto add = [&](std::optional<Plan> plan) {
-    if (plan && known.insert(plan->name).second) list.push_back(*std::move(plan));
+    if (plan && list.size() < most && known.insert(plan->name).second) list.push_back(*std::move(plan));
     return list.size() < most;
   };
+  for (Plan& plan : BestOfEngines()) add(std::move(plan));
+  for (Plan& plan : Suggested()) add(std::move(plan));
   for (std::int64_t engine = 0, count = EngineCount(); engine < count && list.size() < most; ++engine) {
     if (!NotesOf(engine)) continue;
     std::vector<fe::Knob> knobs;

@@ -38,11 +38,12 @@ class LayerGraph : public fe::graph::Graph {
 
   const Arguments& arguments() const { return arguments_; }
 
-  // In cuDNN's order of preference, the first is its choice: mode A, then what the fallback list adds.
+  // Each list holds the one before it.
+  // In cuDNN's order of preference, of which the first is its choice, the first 16 with Tensor Cores and without.
   std::vector<Plan> Heuristic();
-  // Of each engine its first plan in that order, or its own setting where the order leaves the engine out.
+  // Also of each further engine its first plan in that order, or its own setting where the order leaves it out.
   std::vector<Plan> BestOfEngines();
-  // Every setting of every engine that cuDNN takes, at most `most`; in the order of engines, their own settings first.
+  // Also every other setting of every engine that cuDNN takes, at most `most`.
   std::vector<Plan> Exhaustive(std::size_t most);
   // nullopt where the engine does not take the graph on this GPU.
   std::optional<Notes> NotesOf(std::int64_t engine);
@@ -62,6 +63,9 @@ class LayerGraph : public fe::graph::Graph {
   template <class Add>
   bool EachSetting(std::int64_t engine, const std::vector<fe::Knob>& knobs, std::size_t at, Knobs& setting,
                    const Add& add);
+
+  // All in cuDNN's order of preference: mode A, then what the fallback list adds.
+  std::vector<Plan> Suggested();
 
   Target target_;
   Arguments arguments_;
