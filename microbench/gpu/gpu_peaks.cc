@@ -206,8 +206,7 @@ Result<double> BestProduct(Gpu& gpu, GpuLibraries& libraries, const ProductProbe
   ProductMemory zeros(gpu, false);
   for (ProductMemory* memory : {&random, &zeros}) {
     INFIMUM_RETURN_IF_ERROR(memory->Bind(*fastest));
-    INFIMUM_ASSIGN_OR_RETURN(const Latency time,
-                             LeastTime(gpu, kRuns, [&] { return fastest->Enqueue(gpu.stream()); }));
+    INFIMUM_ASSIGN_OR_RETURN(const Latency time, LeastTime(gpu, kRuns, [&] { return fastest->Enqueue(gpu.stream()); }));
     best = std::max(best, PerSecond(operations, time));
   }
   return best;

@@ -123,8 +123,8 @@ Result<std::optional<double>> RegionError(const RegionProblem& problem, std::uin
   for (const std::int64_t output : problem.region.outputs) {
     const auto index = static_cast<std::size_t>(output);
     const ChainReference reference(members[index], cost);
-    largest =
-        std::max(largest, LargestError(reference, measure, members[index].operands(), problem.members[index], seed, known));
+    largest = std::max(
+        largest, LargestError(reference, measure, members[index].operands(), problem.members[index], seed, known));
   }
   return std::optional<double>(largest);
 }

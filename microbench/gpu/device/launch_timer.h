@@ -42,9 +42,9 @@ class LaunchTimer {
   // Times that were refused since the start: taken while the device was slowed down, or without a slope.
   std::size_t slowed() const { return slowed_; }
   std::size_t without_slope() const { return without_slope_; }
-  // "uncaptured" where no graph could be had; "overlaps" where a launch may begin before the one ahead has ended, so that
-  // one alone may take longer; "power_limited" where the power limit held the frequency below the usual
-  // one at some time, "throttled" where something else did at most times, however often they were taken again.
+  // "uncaptured" where no graph could be had; "overlaps" where a launch may begin before the one ahead has ended, so
+  // that one alone may take longer; "power_limited" where the power limit held the frequency below the usual one at
+  // some time, "throttled" where something else did at most times, however often they were taken again.
   std::vector<std::string> flags() const;
 
  private:

@@ -13,7 +13,8 @@ namespace {
 using Device = void*;
 constexpr unsigned kSmClock = 1;
 constexpr unsigned long long kNotAvailable = ~0ULL;
-// Reasons of a lower frequency: the power limit that software keeps; hardware's slowdown, thermal ones, the power brake.
+// Reasons of a lower frequency: the power limit that software keeps; hardware's slowdown, thermal ones, the power
+// brake.
 constexpr unsigned long long kPowerCap = 0x4, kSlowdowns = 0x8 | 0x20 | 0x40 | 0x80;
 
 template <class Function>

@@ -15,12 +15,6 @@ __device__ std::uint64_t GlobalNanoseconds() {
 
 __device__ std::uint64_t Clocks() { return static_cast<std::uint64_t>(clock64()); }
 
-__device__ std::uint32_t Processor() {
-  std::uint32_t number;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
-  return number;
-}
-
 __global__ void EmptyKernel() {}
 
 // No multiprocessor makes 10 clocks a nanosecond, so ten times the nanoseconds are a bound by another clock.
@@ -31,24 +25,6 @@ __global__ void HoldKernel(const volatile std::uint32_t* flag, std::uint64_t mos
     // The host's memory is far: asked for all the time it would be slower to write.
     __nanosleep(200);
   }
-}
-
-__device__ ClockReading Read() { return {GlobalNanoseconds(), Clocks(), Processor(), 0}; }
-
-__global__ void ProbeKernel(ClockReading* readings, std::uint64_t spin_clocks) {
-  // The global timer moves in steps of up to a microsecond: both readings are taken just after one.
-  const auto at_step = [] {
-    const std::uint64_t now = GlobalNanoseconds();
-    const std::uint64_t since = Clocks();
-    while (GlobalNanoseconds() == now && Clocks() - since < 4000000) {
-    }
-    return Read();
-  };
-  const ClockReading first = at_step();
-  while (Clocks() - first.clocks < spin_clocks) {
-  }
-  readings[0] = first;
-  readings[1] = at_step();
 }
 
 template <int kUnits>
@@ -147,11 +123,6 @@ int LaunchFlush(void* memory, std::int64_t bytes, void* stream) {
 
 int LaunchHold(const std::uint32_t* flag, std::uint64_t most_ns, void* stream) {
   HoldKernel<<<1, 1, 0, StreamOf(stream)>>>(flag, most_ns);
-  return cudaGetLastError();
-}
-
-int LaunchProbe(ClockReading* readings, std::uint64_t spin_clocks, void* stream) {
-  ProbeKernel<<<1, 1, 0, StreamOf(stream)>>>(readings, spin_clocks);
   return cudaGetLastError();
 }
 

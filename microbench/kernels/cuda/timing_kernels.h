@@ -18,19 +18,9 @@ int LaunchFlush(void* memory, std::int64_t bytes, void* stream);
 // timer stands still. What was queued behind it then starts without waiting for the host.
 int LaunchHold(const std::uint32_t* flag, std::uint64_t most_ns, void* stream);
 
-// What one block sees of the device's clocks. Two probes around some work tell the multiprocessors' frequency.
-struct ClockReading {
-  std::uint64_t global_ns;
-  std::uint64_t clocks;  // of multiprocessor `processor`: readings of different ones do not compare
-  std::uint32_t processor;
-  std::uint32_t unused;
-};
-// Spins for `spin_clocks` between two readings, first[0] and first[1] (device or mapped memory): their quotient is the
-// frequency in GHz.
-int LaunchProbe(ClockReading* readings, std::uint64_t spin_clocks, void* stream);
-
 // What memory can do: each reads or writes `bytes` (a multiple of 16, aligned to 16) once, `passes` times in one
-// launch, with all multiprocessors. A working set of less than half a second-level cache measures that one.
+// launch, with all multiprocessors. A working set of less than half a second-level cache measures that one and
+// the caches before it.
 enum class BandwidthKind { kRead, kWrite, kCopy };
 struct BandwidthCall {
   BandwidthKind kind = BandwidthKind::kRead;

@@ -1,23 +1,13 @@
 #include "microbench/libraries/cublaslt/cublaslt.h"
 
-#include <stdexcept>
 #include <utility>
 
+#include "microbench/gpu/device/caught.h"
 #include "microbench/gpu/device/shared_library.h"
 #include "microbench/libraries/cublaslt/library_gemm.h"
 
 namespace infimum::cuda {
 namespace {
-
-// What `call` returns, or what it throws as an error.
-template <class Call>
-auto Caught(const Call& call) -> Result<decltype(call())> {
-  try {
-    return call();
-  } catch (const std::runtime_error& error) {
-    return Error{error.what()};
-  }
-}
 
 class LtCall : public GemmCall {
  public:
@@ -30,12 +20,7 @@ class LtCall : public GemmCall {
     cublaslt::Matmul::Tensors named{.a = tensors[0], .b = tensors[1], .result = tensors.back()};
     if (has_bias_) named.bias = tensors[2];
     if (has_addend_) named.addend = tensors[has_bias_ ? 3 : 2];
-    try {
-      matmul_->Run(named, workspace, static_cast<cudaStream_t>(stream));
-    } catch (const std::runtime_error& error) {
-      return Error{error.what()};
-    }
-    return {};
+    return Caught([&] { matmul_->Run(named, workspace, static_cast<cudaStream_t>(stream)); });
   }
 
  private:

@@ -1,8 +1,8 @@
 #include "microbench/libraries/cublaslt/gemm_program.h"
 
-#include <stdexcept>
 #include <utility>
 
+#include "microbench/gpu/device/caught.h"
 #include "microbench/gpu/device/symmetric_values.h"
 #include "src/core/measurement/cudnn_form.h"
 
@@ -66,13 +66,11 @@ GpuOffer OfferOf(const std::shared_ptr<GemmLibrary>& library, std::string_view n
 Result<std::vector<cublaslt::Algorithm>> GemmAlgorithms(GemmLibrary& library, const GemmProblem& problem,
                                                         CandidateTier tier, std::size_t most) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<cublaslt::Answers> answers, library.Ask(problem));
-  try {
+  return Caught([&] {
     if (tier == CandidateTier::kHeuristic) return cublaslt::Heuristic(*answers);
     if (tier == CandidateTier::kEngine) return cublaslt::BestOfEach(*answers, problem.depth, most);
     return cublaslt::Exhaustive(*answers, problem.depth, most);
-  } catch (const std::runtime_error& error) {
-    return Error{error.what()};
-  }
+  });
 }
 
 Result<BoundGemm> BindGemm(const cpu::ValuedRegion& workload, NumericContract contract, const GemmForm& form) {

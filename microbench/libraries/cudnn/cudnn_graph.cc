@@ -1,8 +1,8 @@
 #include "microbench/libraries/cudnn/cudnn_graph.h"
 
-#include <stdexcept>
 #include <utility>
 
+#include "microbench/gpu/device/caught.h"
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cudnn/calls/cudnn_plans.h"
 #include "src/core/measurement/cudnn_operations.h"
@@ -49,16 +49,6 @@ TensorPlacement PlacementOf(const cudnn::Dims& dims, cudnn::Layout layout, const
     return TensorPlacement::RowMajor(shape);
   const cudnn::Dims room = cudnn::RoomOf(dims, layout, form);
   return {shape, Shape{room}, cudnn::StridesOf(room, layout, form)};
-}
-
-// What `call` returns, or what it throws as an error.
-template <class Call>
-auto Caught(const Call& call) -> Result<decltype(call())> {
-  try {
-    return call();
-  } catch (const std::runtime_error& error) {
-    return Error{error.what()};
-  }
 }
 
 Result<std::vector<CudnnTensor>> TensorsOf(const cpu::ValuedRegion& problem, const CudnnOperations& operations,
@@ -147,23 +137,13 @@ Result<std::vector<cudnn::Plan>> CudnnGraph::Plans(CandidateTier tier, std::size
 const std::vector<CudnnTensor>& CudnnGraph::tensors() const { return impl_->tensors; }
 
 Status CudnnGraph::Choose(const std::string& plan) {
-  try {
-    impl_->graph->Choose(plan);
-  } catch (const std::runtime_error& error) {
-    return Error{error.what()};
-  }
-  return {};
+  return Caught([&] { impl_->graph->Choose(plan); });
 }
 
 Bytes CudnnGraph::workspace() const { return Bytes{impl_->graph->workspace()}; }
 
 Status CudnnGraph::Enqueue(std::unordered_map<std::int64_t, void*>& tensors, void* workspace) {
-  try {
-    impl_->graph->Run(tensors, workspace);
-  } catch (const std::runtime_error& error) {
-    return Error{error.what()};
-  }
-  return {};
+  return Caught([&] { impl_->graph->Run(tensors, workspace); });
 }
 
 Result<std::shared_ptr<CudnnHandle>> CudnnHandle::Create() {

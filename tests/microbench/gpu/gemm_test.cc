@@ -138,7 +138,8 @@ TEST(GemmAlgorithms, Tiers) {
   // Also of 9, which the heuristic does not have, the first settings that are accepted.
   EXPECT_THAT(names(CandidateTier::kEngine), ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0", "9/4/0/1/0/1"));
   EXPECT_THAT(names(CandidateTier::kExhaustive),
-              ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0", "9/4/0/1/0/1", "7/18/3/1/0/0", "9/4/0/2/1/0", "9/4/0/2/2/1"));
+              ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0", "9/4/0/1/0/1", "7/18/3/1/0/0", "9/4/0/2/1/0",
+                          "9/4/0/2/2/1"));
   EXPECT_THAT(names(CandidateTier::kExhaustive, 4), SizeIs(4));
 }
 

@@ -29,8 +29,6 @@ TEST(KernelLaunches, AreErrorsWithoutADevice) {
   EXPECT_NE(LaunchEmpty(nullptr), 0);
   EXPECT_NE(LaunchBandwidth(BandwidthCall(), nullptr), 0);
   EXPECT_NE(LaunchArithmetic(ArithmeticCall(), nullptr), 0);
-  ClockReading readings[2];
-  EXPECT_NE(LaunchProbe(readings, 1000, nullptr), 0);
   const std::uint32_t flag = 1;
   EXPECT_NE(LaunchHold(&flag, 1000, nullptr), 0);
 }

@@ -44,8 +44,8 @@ struct Plan {
 // In products of f32 an engine of the Tensor Cores keeps 10 bits of an operand's mantissa.
 inline bool CutsOperands(const Notes& notes) { return notes.tensor_core || notes.down_converts_inputs; }
 
-// Whether an engine with these notes can meet the numeric contract; engines of element-wise operations have the note of the Tensor Cores too,
-// which says nothing about sums and copies.
+// Whether an engine with these notes can meet the numeric contract; engines of element-wise operations have the note of
+// the Tensor Cores too, which says nothing about sums and copies.
 inline bool MayMeet(const Notes& notes, const std::string& contract, bool is_float_product) {
   if (!is_float_product) return true;
   const bool cuts_operands = CutsOperands(notes);
