@@ -8,6 +8,9 @@ ONNX Runtime's own profiler for the layers' times, and says what each of those i
 what the profiler costs. Nothing is analysed here: the file written holds the samples, the profile's path and the
 nodes of the graph that ONNX Runtime made of the model.
 
+Several models are measured in turn, each process going through all of them; the file then has a list, {"runs": [...]},
+where a model that cannot be run has {"failed": "why"}.
+
 With --device cuda inputs and outputs stay on the GPU. There are no layers then: ONNX Runtime's profiler takes the time
 until a node has been launched, not until its kernels have run.
 """
@@ -15,9 +18,10 @@ until a node has been launched, not until its kernels have run.
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +40,7 @@ MOST_PROFILED_NODES = 200_000
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path)
+    parser.add_argument("model", type=Path, nargs="+", help="of several no layers are measured")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="binds a symbolic dimension")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", choices=sorted(PROVIDERS), default="cpu")
@@ -54,6 +58,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--work-directory", type=Path, help="for the profile (default: beside the output)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--child", choices=["sample", "profile"], help=argparse.SUPPRESS)
+    parser.add_argument("--only", type=Path, nargs="+", default=[], help=argparse.SUPPRESS)
     parser.add_argument("--patience", type=float, default=0.0, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -73,7 +78,7 @@ def session_options(threads: int, dims: dict[str, int]) -> Any:
     return options
 
 
-def make_session(arguments: argparse.Namespace, profile_prefix: str | None, optimized: str | None) -> Any:
+def make_session(model: Path, arguments: argparse.Namespace, profile_prefix: str | None, optimized: str | None) -> Any:
     import onnxruntime
 
     levels = onnxruntime.GraphOptimizationLevel
@@ -89,7 +94,7 @@ def make_session(arguments: argparse.Namespace, profile_prefix: str | None, opti
         options.profile_file_prefix = profile_prefix
     if optimized is not None:
         options.optimized_model_filepath = optimized
-    source = model_values.with_random_weights(arguments.model, arguments.seed)
+    source = model_values.with_random_weights(model, arguments.seed)
     wanted = PROVIDERS[arguments.device]
     provider_options = {"use_tf32": "1" if arguments.contract == "tf32" else "0"} if arguments.device == "cuda" else {}
     session = onnxruntime.InferenceSession(source, sess_options=options, providers=[wanted], provider_options=[provider_options])
@@ -118,14 +123,13 @@ def timed_inference(session: Any, feeds: dict[str, Any], device: str) -> Callabl
     return sampling.timed_on_host(infer)
 
 
-def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, Any]:
-    cores = sampling.pin(arguments.cores, arguments.threads)
+def run_child(model: Path, cores: list[int], arguments: argparse.Namespace, work_directory: Path) -> dict[str, Any]:
     dims = model_values.read_dims(arguments.dim)
     profiles = arguments.child == "profile"
     optimized = work_directory / "optimized.onnx"
     prefix = str(work_directory / "profile")
-    session = make_session(arguments, prefix if profiles else None, str(optimized) if profiles else None)
-    feeds = model_values.random_inputs(session.get_inputs(), arguments.model, dims, arguments.seed)
+    session = make_session(model, arguments, prefix if profiles else None, str(optimized) if profiles else None)
+    feeds = model_values.random_inputs(session.get_inputs(), model, dims, arguments.seed)
     timed = timed_inference(session, feeds, arguments.device)
     # On a GPU the host's thread waits, in whatever way the provider likes.
     core_time = sampling.CoreTime(arguments.threads if arguments.device == "cpu" else 2)
@@ -160,15 +164,16 @@ def main() -> None:
     arguments = parse_arguments()
     work_directory: Path = arguments.work_directory or arguments.output.resolve().parent
     if arguments.child:
-        arguments.output.write_text(json.dumps(run_child(arguments, work_directory)))
+        arguments.output.write_text(json.dumps(run_children(arguments, work_directory)))
         return
 
     try:
         import onnxruntime
     except ImportError as error:
         raise SystemExit(f"infimum: error: this Python has no onnxruntime ({error}); pip install onnxruntime") from error
-    if not arguments.model.is_file():
-        raise SystemExit(f"infimum: error: {arguments.model}: no such file")
+    for model in arguments.model:
+        if not model.is_file():
+            raise SystemExit(f"infimum: error: {model}: no such file")
 
     offered = onnxruntime.get_available_providers()
     if PROVIDERS[arguments.device] not in offered:
@@ -177,37 +182,24 @@ def main() -> None:
             "pip install onnxruntime-gpu"
         )
 
-    stages = arguments.repetitions + (arguments.device == "cpu" and not arguments.no_layers)
-
-    outputs: list[str] = []
-
-    def call(repetition: int, patience: float) -> dict[str, Any]:
-        sampling.progress(repetition, stages, f"process {repetition + 1} of {arguments.repetitions}, no profiler")
-        answer = sampling.call_child("ONNX Runtime", "sample", work_directory, 1, "--patience", str(patience))
-        outputs.append(answer.pop("outputs"))
-        return answer
-
     sampling.limit_memory(arguments.memory_limit)
-    end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
-    profiled: dict[str, Any] = {}
-    warnings: list[str] = []
-    if arguments.no_layers:
-        pass
-    elif arguments.device == "cpu":
-        sampling.progress(arguments.repetitions, stages, "one process under the profiler")
-        profiled = sampling.call_child("ONNX Runtime", "profile", work_directory, 1)
-        sampling.keep(Path(profiled["profile"]), arguments.keep_profile)
-    else:
-        warnings.append(
-            "no layers: on a GPU ONNX Runtime's profiler takes the time until a node has been launched, not until its "
-            "kernels have run; nsys profile sees them"
-        )
-    run = {
+    if len(arguments.model) == 1:
+        arguments.output.write_text(json.dumps(measure(arguments, work_directory)))
+        return
+    runs = [described(model, arguments) | answer for model, answer in zip(arguments.model, measure_each(arguments, work_directory))]
+    arguments.output.write_text(json.dumps({"runs": runs}))
+
+
+def described(model: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    """A run without its times."""
+    import onnxruntime
+
+    return {
         "schema": SCHEMA,
         "framework": "onnxruntime",
         "framework_version": onnxruntime.__version__,
-        "model": arguments.model.stem,
-        "model_sha256": hashlib.sha256(arguments.model.read_bytes()).hexdigest(),
+        "model": model.stem,
+        "model_sha256": hashlib.sha256(model.read_bytes()).hexdigest(),
         "dims": model_values.read_dims(arguments.dim),
         "threads": arguments.threads,
         "settings": {
@@ -215,14 +207,85 @@ def main() -> None:
             "provider": PROVIDERS[arguments.device],
             "seed": str(arguments.seed),
             "warm_up": sampling.describe_warm_up(arguments.seconds),
-            "outputs": outputs[0],
         },
-        "end_to_end": end_to_end,
-        "noisy": noisy,
-        **profiled,
-        "warnings": warnings,
     }
-    arguments.output.write_text(json.dumps(run))
+
+
+def measure(arguments: argparse.Namespace, work_directory: Path) -> dict[str, Any]:
+    """One model, and its layers where they are asked for."""
+    stages = arguments.repetitions + (arguments.device == "cpu" and not arguments.no_layers)
+    outputs: list[str] = []
+
+    def call(repetition: int, patience: float) -> dict[str, Any]:
+        sampling.progress(repetition, stages, f"process {repetition + 1} of {arguments.repetitions}, no profiler")
+        answer = sole(call_child("sample", arguments.model, work_directory, patience))
+        outputs.append(answer.pop("outputs"))
+        return answer
+
+    end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
+    profiled: dict[str, Any] = {}
+    warnings: list[str] = []
+    if arguments.no_layers:
+        pass
+    elif arguments.device == "cpu":
+        sampling.progress(arguments.repetitions, stages, "one process under the profiler")
+        profiled = sole(call_child("profile", arguments.model, work_directory))
+        sampling.keep(Path(profiled["profile"]), arguments.keep_profile)
+    else:
+        warnings.append(
+            "no layers: on a GPU ONNX Runtime's profiler takes the time until a node has been launched, not until its "
+            "kernels have run; nsys profile sees them"
+        )
+    run = described(arguments.model[0], arguments)
+    run["settings"]["outputs"] = outputs[0]
+    return run | {"end_to_end": end_to_end, "noisy": noisy, **profiled, "warnings": warnings}
+
+
+def _answer(answers: Sequence[dict[str, Any]], index: int, _patience: float) -> dict[str, Any]:
+    return answers[index]
+
+
+def measure_each(arguments: argparse.Namespace, work_directory: Path) -> list[dict[str, Any]]:
+    """Several models end to end: what each run has beside its description."""
+    processes: list[list[dict[str, Any]]] = []
+    for repetition in range(arguments.repetitions):
+        sampling.progress(repetition, arguments.repetitions, f"process {repetition + 1} of {arguments.repetitions}")
+        processes.append(call_child("sample", arguments.model, work_directory, 2 * arguments.seconds))
+    runs: list[dict[str, Any]] = []
+    for answers in zip(*processes):
+        failed = [answer["failed"] for answer in answers if "failed" in answer]
+        if failed:
+            runs.append({"failed": failed[0]})
+            continue
+        end_to_end, noisy = sampling.in_processes(len(answers), arguments.seconds, functools.partial(_answer, answers))
+        runs.append({"end_to_end": end_to_end, "noisy": noisy, "warnings": []})
+    return runs
+
+
+def call_child(kind: str, models: list[Path], work_directory: Path, patience: float = 0.0) -> list[dict[str, Any]]:
+    """What a process of its own answers about each. Of several it is asked again in halves where it ended at one of them."""
+    try:
+        only = ["--only", *(str(model) for model in models)]
+        answer = sampling.call_child("ONNX Runtime", kind, work_directory, 1, "--patience", str(patience), *only)
+    except SystemExit as failure:
+        if len(models) == 1:
+            return [{"failed": str(failure).removeprefix("infimum: error: ")}]
+        half = len(models) // 2
+        return call_child(kind, models[:half], work_directory, patience) + call_child(kind, models[half:], work_directory, patience)
+    answers: list[dict[str, Any]] = answer["models"]
+    return answers
+
+
+def sole(answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of one model, whose failure is the script's."""
+    if "failed" in answers[0]:
+        raise SystemExit(f"infimum: error: {answers[0]['failed']}")
+    return answers[0]
+
+
+def run_children(arguments: argparse.Namespace, work_directory: Path) -> dict[str, Any]:
+    cores = sampling.pin(arguments.cores, arguments.threads)
+    return {"models": [run_child(model, cores, arguments, work_directory) for model in arguments.only or arguments.model]}
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "infimum/base/text.h"
@@ -108,18 +109,15 @@ bool ShowProgress(std::string_view line, const std::string& what, Talk& talk) {
   return true;
 }
 
-std::vector<std::string> ScriptArguments(const std::filesystem::path& model, const FrameworkOptions& options) {
-  std::vector<std::string> arguments{std::filesystem::absolute(model).string(),
-                                     "--device",
-                                     options.device == DeviceKind::kCpu ? "cpu" : "cuda",
-                                     "--contract",
-                                     std::string(Name(options.kept_contract())),
-                                     "--threads",
-                                     std::to_string(options.threads),
-                                     "--repetitions",
-                                     std::to_string(options.repetitions),
-                                     "--seconds",
-                                     fmt::format("{:.3f}", std::chrono::duration<double>(options.sampling).count())};
+std::vector<std::string> ScriptArguments(const std::vector<std::filesystem::path>& models,
+                                         const FrameworkOptions& options) {
+  std::vector<std::string> arguments;
+  for (const std::filesystem::path& model : models) arguments.push_back(std::filesystem::absolute(model).string());
+  arguments.insert(arguments.end(),
+                   {"--device", options.device == DeviceKind::kCpu ? "cpu" : "cuda", "--contract",
+                    std::string(Name(options.kept_contract())), "--threads", std::to_string(options.threads),
+                    "--repetitions", std::to_string(options.repetitions), "--seconds",
+                    fmt::format("{:.3f}", std::chrono::duration<double>(options.sampling).count())});
   const auto add = [&arguments](const char* name, const std::string& value) {
     if (!value.empty()) arguments.insert(arguments.end(), {name, value});
   };
@@ -133,12 +131,13 @@ std::vector<std::string> ScriptArguments(const std::filesystem::path& model, con
   return arguments;
 }
 
-Result<RunProfile> MeasureByScript(const Installation& installation, const std::filesystem::path& model,
-                                   const FrameworkOptions& options, Talk& talk) {
+// What the script writes about one model, or about several.
+Result<std::string> RunMeasureScript(const Installation& installation, const std::vector<std::filesystem::path>& models,
+                                     const FrameworkOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
   ScriptRun script{.framework = options.framework,
                    .python = options.python,
-                   .arguments = ScriptArguments(model, options),
+                   .arguments = ScriptArguments(models, options),
                    .budget = options.budget,
                    .what = "measuring " + options.framework,
                    .most = options.most,
@@ -148,7 +147,12 @@ Result<RunProfile> MeasureByScript(const Installation& installation, const std::
     if (const Result<std::filesystem::path> runner = installation.Runner("onednn"); runner.ok())
       script.arguments.insert(script.arguments.end(), {"--metronome", runner->string()});
   script.arguments.insert(script.arguments.end(), {"--work-directory", folder.path().string()});
-  INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunScript(installation, script, folder.path(), talk));
+  return RunScript(installation, script, folder.path(), talk);
+}
+
+Result<RunProfile> MeasureByScript(const Installation& installation, const std::filesystem::path& model,
+                                   const FrameworkOptions& options, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunMeasureScript(installation, {model}, options, talk));
   std::istringstream run(text);
   return ReadRun(run, options.framework + " run");
 }
@@ -266,6 +270,26 @@ Result<RunProfile> MeasureFramework(const Installation& installation, const std:
   }
   if (run->contract.empty()) run->contract = Name(options.kept_contract());
   return run;
+}
+
+Result<std::vector<Result<RunProfile>>> MeasureInTurn(const Installation& installation,
+                                                      const std::vector<std::filesystem::path>& models,
+                                                      const FrameworkOptions& options, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunMeasureScript(installation, models, options, talk));
+  const nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
+  if (!answer.is_object() || !answer.contains("runs") || answer["runs"].size() != models.size())
+    return Error{options.framework + " could not be measured: its script wrote no list of runs"};
+  std::vector<Result<RunProfile>> runs;
+  for (const nlohmann::json& one : answer["runs"]) {
+    if (one.contains("failed")) {
+      runs.emplace_back(Error{one["failed"].get<std::string>()});
+      continue;
+    }
+    std::istringstream run(one.dump());
+    runs.push_back(ReadRun(run, options.framework + " run"));
+    if (runs.back().ok() && runs.back()->contract.empty()) runs.back()->contract = Name(options.kept_contract());
+  }
+  return runs;
 }
 
 }  // namespace infimum

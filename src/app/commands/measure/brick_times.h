@@ -7,7 +7,8 @@
 //   that is there twice: 5 + 10 x 100 + 2 x 50 = 1,105 us
 //
 // Bricks know nothing of each other: a framework's own layouts begin and end at their edges, and caches are as one
-// brick in a row leaves them. What that makes is told by a run of the whole model beside it.
+// brick in a row leaves them. What that makes is told by a run of the whole model beside it, and is in the interval:
+// of ten models, in blocks of 20 layers, nine were composed within 9 % (README.md).
 #pragma once
 
 #include <functional>
@@ -35,17 +36,23 @@ struct ComposedTime {
   Latency total{0};
   Interval interval;
   std::int64_t missing = 0;         // occurrences of bricks without a time
+  std::size_t known = 0;            // bricks that were measured before
   std::optional<RunProfile> whole;  // of the model, measured after its bricks
   std::string why_not_whole;        // where it has none
 };
 
-// Fills total, interval and missing. Half widths of intervals add up as those of independent errors do.
+// Fills total, interval and missing. Half widths of the bricks' intervals and of what composing costs add up as those
+// of independent errors do.
 void Compose(ComposedTime& composed);
 
-// `keep` gets each run and the file that it is of.
+// Where runs of bricks are kept, so that no brick is measured twice, in whichever model it is.
+struct BrickRuns {
+  std::function<Result<std::optional<RunProfile>>(const std::string& file_sha256)> find;
+  std::function<Status(RunProfile&, const std::filesystem::path& file)> keep;
+};
+
 Result<ComposedTime> MeasureBricks(const Installation& installation, const std::filesystem::path& model,
-                                   const FrameworkOptions& options, const synth::Cut& cut,
-                                   const std::function<Status(RunProfile&, const std::filesystem::path&)>& keep,
+                                   const FrameworkOptions& options, const synth::Cut& cut, const BrickRuns& runs,
                                    Talk& talk);
 
 // As a table with its sum, and as JSON ("infimum.brick-times/1").

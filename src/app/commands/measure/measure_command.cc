@@ -35,7 +35,7 @@ struct MeasureOptions {
   std::optional<std::int64_t> repetitions;
   std::optional<double> seconds;  // of each process
   bool by_bricks = false;
-  synth::Cut cut{synth::CutInto::kBlocks, 8, ""};
+  synth::Cut cut{synth::CutInto::kBlocks, 20, ""};
   std::string output;
   TalkOptions talk;
 };
@@ -77,7 +77,11 @@ Result<Device> DescribeDevice(const Installation& installation, const CampaignOp
 
 Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions framework, const Installation& installation,
                             const Device& device, Store& store, Talk& talk) {
-  const auto keep = [&](RunProfile& run, const std::filesystem::path& file) -> Status {
+  BrickRuns runs;
+  runs.find = [&](const std::string& sha256) {
+    return store.FindRun(sha256, device.Key(), {}, framework.threads, framework.framework);
+  };
+  runs.keep = [&](RunProfile& run, const std::filesystem::path& file) -> Status {
     run.device = device.Key().text;
     INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(file, {.dims = run.dims}));
     run.contract = std::string(Name(MainContract(graph)));  // of its own types, which may not be the model's
@@ -86,7 +90,7 @@ Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions fram
     return {};
   };
   INFIMUM_ASSIGN_OR_RETURN(const ComposedTime composed,
-                           MeasureBricks(installation, options.model, framework, options.cut, keep, talk));
+                           MeasureBricks(installation, options.model, framework, options.cut, runs, talk));
   for (const BrickTime& one : composed.bricks)
     if (!one.latency)
       talk.Warn(fmt::format("{}, there {} times, is left out of the sum: {}", one.brick.name, one.brick.count(),
@@ -213,7 +217,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
       command->add_flag("--by-bricks", options->by_bricks,
                         "of onnxruntime: measure what the model is cut into (infimum synth bricks), each unique brick "
                         "once, and add up");
-  AddCut(command, options->cut, "8");
+  AddCut(command, options->cut, "20");
   for (const char* cut : {"--block", "--cut"}) command->get_option(cut)->needs(by_bricks);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunMeasure(*options); });
