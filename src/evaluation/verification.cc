@@ -93,11 +93,27 @@ std::vector<Repetition> Scaled(std::span<const Repetition> repetitions, double f
   return scaled;
 }
 
-void CompareTimes(const CellResult& now, const CellResult& before, double threshold, Verification& verified) {
-  verified.ratio = RatioOf(now.repetitions, before.repetitions);
-  verified.verdict = Compare(now.repetitions, before.repetitions, threshold);
+// Whether it would be undecided if the time now were known exactly.
+bool IsOpenByTheProcessesBefore(const CellResult& now, const CellResult& before, double threshold, double confidence) {
+  if (now.repetitions.empty()) return false;
+  Repetition exact;
+  exact.median = PointValue(now.repetitions);
+  return Compare(std::vector(2, exact), before.repetitions, threshold, confidence) == Verdict::kUndecided;
+}
+
+void CompareTimes(const CellResult& now, const CellResult& before, double threshold, double confidence,
+                  Verification& verified) {
+  verified.ratio = RatioOf(now.repetitions, before.repetitions, confidence);
+  verified.verdict = Compare(now.repetitions, before.repetitions, threshold, confidence);
   if (verified.verdict == Verdict::kUndecided) {
-    verified.undecided = "the processes of a run are too far apart: more of them, or a quieter machine, would tell";
+    verified.undecided =
+        IsOpenByTheProcessesBefore(now, before, threshold, confidence)
+            ? fmt::format(
+                  "the processes before ({}) are too few and too far apart, however many are measured now: "
+                  "`infimum evaluate --again` with more 'processes' in the file's method, then verify",
+                  before.repetitions.size())
+            : fmt::format("the processes ({} now, {} before) are too far apart: a quieter machine would tell",
+                          now.repetitions.size(), before.repetitions.size());
     return;
   }
   const std::optional<Beat> usual = PaceOf(before.repetitions), pace = PaceOf(now.repetitions);
@@ -105,7 +121,7 @@ void CompareTimes(const CellResult& now, const CellResult& before, double thresh
   // Shares of the two loops in what slows a model down are at least 0 and together at most 1: these are the corners.
   for (const bool by_arithmetic : {true, false}) {
     const double factor = by_arithmetic ? usual->arithmetic / pace->arithmetic : usual->memory / pace->memory;
-    const Verdict held = Compare(Scaled(now.repetitions, factor), before.repetitions, threshold);
+    const Verdict held = Compare(Scaled(now.repetitions, factor), before.repetitions, threshold, confidence);
     if (held == verified.verdict) continue;
     verified.undecided = fmt::format("the machine ran at another pace: held to the metronome's {} it would be {}",
                                      by_arithmetic ? "arithmetic" : "memory", Name(held));
@@ -131,7 +147,7 @@ void AddChanges(const std::map<std::string, std::string>& before, const std::map
 
 }  // namespace
 
-Verification Verify(const CellResult& now, const CellResult& before, double threshold) {
+Verification Verify(const CellResult& now, const CellResult& before, double threshold, double confidence) {
   Verification verified;
   auto told_before = before.evidence, told_now = now.evidence;
   told_before.erase(kOutputs);
@@ -149,7 +165,24 @@ Verification Verify(const CellResult& now, const CellResult& before, double thre
     return verified;
   }
   CompareNumbers(now, before, verified);
-  CompareTimes(now, before, threshold, verified);
+  CompareTimes(now, before, threshold, confidence, verified);
+  return verified;
+}
+
+Result<Verification> VerifyMeasuringOn(CellResult& now, const CellResult& before, double threshold,
+                                       std::int64_t processes, const MeasureMore& measure_more) {
+  Verification verified;
+  for (const Look& look : kLooks) {
+    verified = Verify(now, before, threshold, look.confidence);
+    const bool is_open = verified.not_comparable.empty() && verified.numbers != Numbers::kDiffer &&
+                         verified.verdict == Verdict::kUndecided;
+    if (!is_open || &look == std::end(kLooks) - 1) break;
+    INFIMUM_ASSIGN_OR_RETURN(const std::string stopped, measure_more(look.times * processes, now));
+    if (!stopped.empty()) {
+      verified.undecided += "; " + stopped;
+      break;
+    }
+  }
   return verified;
 }
 

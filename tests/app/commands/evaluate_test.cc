@@ -18,20 +18,23 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-// In place of Python: a framework that answers at once, with the time that `time.txt` holds, and keeps count.
+// In place of Python: a framework that answers at once, with the time that `time.txt` holds (the first process less
+// what `apart.txt` does, the last one more), and keeps count.
 constexpr const char* kFramework = R"sh(#!/bin/sh
 [ -f fails.txt ] && { cat fails.txt >&2; exit 1; }
 [ -f sleeps.txt ] && sleep "$(cat sleeps.txt)"
 echo "$2" >> calls.txt
 us=$(cat time.txt)
+apart=$(cat apart.txt)
 while [ $# -gt 1 ]; do [ "$1" = --output ] && out=$2; shift; done
-samples="$us.0,$us.1,$us.2,$us.1,$us.0,$us.1,$us.2,$us.1"
+samples() { echo "{\"samples_us\": [$1.0,$1.1,$1.2,$1.1,$1.0,$1.1,$1.2,$1.1]}"; }
 cat > "$out" <<END
 {"schema": "infimum.run/1", "framework": "onnxruntime", "framework_version": "$(cat version.txt)", "model": "m",
  "model_sha256": "ab", "dims": {}, "threads": 1, "contract": "strict-f32",
  "settings": {"outputs": "[{\"name\": \"y\", \"norm\": 2, \"values\": [$(cat value.txt)]}]"},
- "end_to_end": [{"samples_us": [$samples]}, {"samples_us": [$samples]}, {"samples_us": [$samples]}],
+ "end_to_end": [$(samples $((us - apart))), $(samples $us), $(samples $((us + apart)))],
  "layers": [], "warnings": []}
 END
 )sh";
@@ -41,7 +44,8 @@ class EvaluateTest : public ::testing::Test {
   void SetUp() override {
     program_.Write("framework", kFramework);
     fs::permissions(program_.folder() / "framework", fs::perms::owner_all);
-    for (const auto& [file, text] : {std::pair{"time.txt", "100"}, {"version.txt", "1.0"}, {"value.txt", "1"}})
+    for (const auto& [file, text] :
+         {std::pair{"time.txt", "100"}, {"apart.txt", "0"}, {"version.txt", "1.0"}, {"value.txt", "1"}})
       program_.Write(file, text);
   }
 
@@ -214,6 +218,47 @@ TEST_F(EvaluateTest, VerifySaysSameSlowerOtherNumbersAndWhatElseChanged) {
   program_.Write("time.txt", "100");
   program_.Write("value.txt", "1.5");
   EXPECT_EQ(verify(3)["numbers"], "differ");
+}
+
+TEST_F(EvaluateTest, VerifyMeasuresOnWhereTheVerdictIsOpen) {
+  const std::string model = R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})";
+  const auto why = [&](const std::string& more) {
+    WriteEvaluation(model, more);
+    program_.Run(Command());
+    program_.Write("apart.txt", "30");
+    const nlohmann::json cell = program_.Json(Command({"--verify", "--format", "json"}))["cells"][0];
+    program_.Write("apart.txt", "0");
+    EXPECT_EQ(cell["verdict"], "undecided");
+    return cell["why"].get<std::string>();
+  };
+  EXPECT_THAT(why(""), HasSubstr("the processes (9 now, 3 before) are too far apart"));
+  EXPECT_EQ(Calls(), 4U);
+  EXPECT_THAT(why(R"(, "method": {"time_limit_s": 1})"),
+              HasSubstr("(3 now, 3 before) are too far apart: a quieter machine would tell; more do not fit into the "
+                        "time limit of 1 s"));
+  EXPECT_EQ(Calls(), 6U);
+}
+
+TEST_F(EvaluateTest, AVerificationThatIsKilledLeavesItsAttempt) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})");
+  program_.Run(Command());
+  program_.Write("sleeps.txt", "30");
+  const pid_t running = program_.Start(Command({"--verify"}));
+  for (int wait = 0; wait < 200 && Attempts()["rows"].size() < 2; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // Another one leaves the cell to it.
+  EXPECT_THAT(program_.Run(Command({"--verify"})), HasSubstr("another process measures it now"));
+  ::kill(running, SIGKILL);
+  program_.Finish(running);
+  ASSERT_EQ(Attempts()["rows"].size(), 2U);
+  EXPECT_TRUE(Attempts()["rows"][1][1].is_null());
+  fs::remove(program_.folder() / "sleeps.txt");
+  // The cell has its result: it is to be run no more, and is verified again.
+  EXPECT_THAT(program_.Infimum(Command()).errors, Not(HasSubstr("never ended")));
+  const Ended again = program_.Infimum(Command({"--verify"}));
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("never ended"));
+  EXPECT_EQ(Attempts()["rows"].size(), 3U);
 }
 
 // What an evaluation may state otherwise is named, each alone.

@@ -168,7 +168,8 @@ Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, boo
   return prepared;
 }
 
-Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& prepared, Talk& talk) {
+Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& prepared, std::int64_t processes,
+                                   std::chrono::seconds most, Talk& talk) {
   if (prepared.refusal) return *prepared.refusal;
   const EvaluationCell& cell = planned.cell;
   FrameworkFailure failure = FrameworkFailure::kNone;
@@ -182,10 +183,10 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
   if (!cell.cores.empty()) options.options["cores"] = cell.cores;
   options.dims = cell.dims;
   options.threads = cell.threads;
-  options.repetitions = cell.method.processes;
+  options.repetitions = processes;
   options.sampling = std::chrono::milliseconds(static_cast<std::int64_t>(cell.method.seconds * 1000));
   options.layers = false;
-  options.most = std::chrono::seconds(cell.method.time_limit_s);
+  options.most = most;
   options.memory = cell.method.memory_limit;
   options.device = here_.device.kind;
   options.device_name = here_.device.kind == DeviceKind::kGpu ? here_.device.name : "";

@@ -2,11 +2,12 @@
 //
 //   Result<CellRunner> runner = CellRunner::Make({}, installation, *store, talk);
 //   Result<CellRunner::Prepared> prepared = runner->Prepare(planned, true);   // facts, or why it cannot be run
-//   Result<CellResult> result = runner->Run(planned, *prepared, talk);
+//   Result<CellResult> result = runner->Run(planned, *prepared, 3, 300s, talk);
 //
 // A model of a family is a file for as long as it is needed.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -47,8 +48,10 @@ class CellRunner {
   // the model. An error where the file cannot be read at all. `peaks`: of the device as it could be.
   Result<Prepared> Prepare(const PlannedCell& planned, bool floors, std::span<const PeakChange> peaks = {});
 
-  // Measures it; what goes wrong in the framework is a state of the result. An error where we ourselves cannot go on.
-  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, Talk& talk);
+  // Measures it, in so many processes and at most as long; what goes wrong in the framework is a state of the result.
+  // An error where we ourselves cannot go on.
+  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, std::int64_t processes,
+                         std::chrono::seconds most, Talk& talk);
 
  private:
   CellRunner(const CellRunnerOptions& options, const Installation& installation, Store& store, RunnerDescription here,

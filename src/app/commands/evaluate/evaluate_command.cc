@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 
+#include "infimum/base/clock.h"
 #include "infimum/base/text.h"
 #include "reports/sweep/sweep_report.h"
 #include "reports/text/csv.h"
@@ -129,15 +130,15 @@ class Evaluating {
       }
       talk_.Progress("verifying " + planned.name, static_cast<std::int64_t>(i),
                      static_cast<std::int64_t>(file_.cells.size()), std::nullopt);
-      INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned));
+      INFIMUM_ASSIGN_OR_RETURN(const auto begun, Begin(planned, [](const auto&) { return true; }));
+      if (!begun) {
+        one.verification.not_comparable = "another process measures it now";
+        verified.push_back(std::move(one));
+        continue;
+      }
+      const Status done = VerifyOne(planned, *before->result, *begun, one);
       if (Interrupted()) break;
-      one.before = TimeOf(*before->result);
-      one.now = TimeOf(now);
-      one.verification = infimum::Verify(now, *before->result, options_.threshold);
-      now.verifies = true;
-      INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> attempt,
-                               store_.BeginCell(AttemptAt(planned), [](const auto&) { return true; }));
-      INFIMUM_RETURN_IF_ERROR(store_.EndCell(*attempt, now));
+      INFIMUM_RETURN_IF_ERROR(done);
       verified.push_back(std::move(one));
     }
     talk_.EndProgress();
@@ -153,9 +154,31 @@ class Evaluating {
     return {0, planned.hash, runner_.here().device.Key().text, worker_, UtcNow(), UtcIn(longest)};
   }
 
-  Result<CellResult> Measure(const PlannedCell& planned) {
+  Result<CellResult> Measure(const PlannedCell& planned, std::int64_t processes, std::chrono::seconds most) {
     INFIMUM_ASSIGN_OR_RETURN(const CellRunner::Prepared prepared, runner_.Prepare(planned, true));
-    return runner_.Run(planned, prepared, talk_);
+    return runner_.Run(planned, prepared, processes, most, talk_);
+  }
+
+  // Measures on where the verdict is undecided, within the time limit of the cell.
+  Status VerifyOne(const PlannedCell& planned, const CellResult& before, std::int64_t attempt, VerifiedCell& one) {
+    const CellMethod& method = planned.cell.method;
+    const std::chrono::seconds limit(method.time_limit_s);
+    const Clock::Duration begin = SteadyClock().Now();
+    INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned, method.processes, limit));
+    const auto measure_more = [&](std::int64_t processes, CellResult& result) -> Result<std::string> {
+      // As many again take as long again.
+      const auto took = std::chrono::ceil<std::chrono::seconds>(SteadyClock().Now() - begin);
+      if (2 * took > limit) return fmt::format("more do not fit into the time limit of {} s", limit.count());
+      INFIMUM_ASSIGN_OR_RETURN(const CellResult more, Measure(planned, processes, limit - took));
+      result.repetitions.insert(result.repetitions.end(), more.repetitions.begin(), more.repetitions.end());
+      return more.state == CellState::kOk ? std::string() : "more of them: " + more.reason;
+    };
+    INFIMUM_ASSIGN_OR_RETURN(one.verification,
+                             VerifyMeasuringOn(now, before, options_.threshold, method.processes, measure_more));
+    one.before = TimeOf(before);
+    one.now = TimeOf(now);
+    now.verifies = true;
+    return store_.EndCell(attempt, now);
   }
 
   bool IsDone(const CellResult& result) const {
@@ -163,27 +186,35 @@ class Evaluating {
     return result.state == CellState::kOk || !(options_.retry || IsNoisy(result));
   }
 
+  // Begins the cell where what was before leaves it to be run, unless another process is at it. Says what never ended.
+  Result<std::optional<std::int64_t>> Begin(const PlannedCell& planned,
+                                            const std::function<bool(std::span<const CellAttempt>)>& is_to_run) {
+    return store_.BeginCell(AttemptAt(planned), [&](std::span<const CellAttempt> before) {
+      if (!is_to_run(before)) return false;
+      for (const CellAttempt& one : before) {
+        if (one.result) continue;
+        if (IsUnderWay(one, runner_.here())) {
+          ++held_;
+          return false;
+        }
+        const auto is_later = [&](const CellAttempt& other) { return other.id > one.id; };
+        if (std::ranges::none_of(before, is_later))
+          talk_.Warn(fmt::format("{} ({}) was begun at {} and never ended, as its worker is gone: it is run again",
+                                 planned.name, planned.hash.substr(0, 12), one.begun_at));
+      }
+      return true;
+    });
+  }
+
   Status RunOne(const PlannedCell& planned) {
-    const CellAttempt attempt = AttemptAt(planned);
-    INFIMUM_ASSIGN_OR_RETURN(
-        const std::optional<std::int64_t> begun, store_.BeginCell(attempt, [&](std::span<const CellAttempt> before) {
-          for (const CellAttempt& one : before) {
-            if (one.result) continue;
-            if (IsUnderWay(one, runner_.here())) {
-              ++held_;
-              return false;
-            }
-            const auto is_later = [&](const CellAttempt& other) { return other.id > one.id; };
-            if (std::ranges::none_of(before, is_later))
-              talk_.Warn(fmt::format("{} ({}) was begun at {} and never ended, as its worker is gone: it is run again",
-                                     planned.name, planned.hash.substr(0, 12), one.begun_at));
-          }
-          return options_.again || std::ranges::none_of(before, [&](const CellAttempt& one) {
-                   return one.result && IsDone(*one.result);
-                 });
-        }));
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> begun, Begin(planned, [&](const auto& before) {
+                               return options_.again || std::ranges::none_of(before, [&](const CellAttempt& one) {
+                                        return one.result && IsDone(*one.result);
+                                      });
+                             }));
     if (!begun) return {};
-    Result<CellResult> result = Measure(planned);
+    Result<CellResult> result =
+        Measure(planned, planned.cell.method.processes, std::chrono::seconds(planned.cell.method.time_limit_s));
     // What was interrupted stays begun, and is told of next time.
     if (Interrupted()) return {};
     if (!result.ok()) return result.error();
@@ -310,6 +341,7 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<VerifiedCell> verified, evaluating.Verify(*part));
     INFIMUM_RETURN_IF_ERROR(Write(options, VerificationTable(verified, options.threshold),
                                   [&] { return VerificationJson(file.hash, verified); }));
+    if (Interrupted()) return Error{"interrupted: cells that are not listed were not verified"};
     return std::ranges::any_of(verified, &VerifiedCell::is_worse) ? kGateFailed : kDone;
   }
   if (!options.list) {
@@ -351,8 +383,9 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--again", options->again, "also cells that have a result");
   command->add_flag("--retry", options->retry, "also cells whose result is not ok");
   command->add_flag("--verify", options->verify,
-                    "measure cells that have a result again: same, faster, slower or undecided, and what changed; exit "
-                    "code 3 where numbers differ or a cell is slower");
+                    "measure cells that have a result again, in up to four times the processes where the verdict stays "
+                    "open: same, faster, slower or undecided, and what changed; exit code 3 where numbers differ or a "
+                    "cell is slower");
   command->add_option("--threshold", options->threshold, "with --verify: relative difference that matters")
       ->type_name("X")
       ->check(NumberBetween(0.001, 10))
