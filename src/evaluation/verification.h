@@ -36,25 +36,19 @@ struct Verification {
 Verification Verify(const CellResult& now, const CellResult& before, double threshold,
                     double confidence = kUsualConfidence);
 
-// An undecided verdict is looked at again with twice the processes, at most twice: with 3 processes of a cell after 3,
-// 6 and 12 of them, at intervals of 98, 98 and 94 %.
-//
-// More looks find no more differences that are not there: a verdict is wrong only where the ratio lies beyond one
-// certain end of a look's interval, which a 98 % interval allows once in a hundred times. The chances of the three
-// looks, which share their processes, add up to at most 1 + 1 + 3 = 5 % for each verdict that does not hold
-// (Bonferroni's inequality; the interval as two one-sided tests: Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987;
-// strict looks before a last lenient one: O'Brien and Fleming, Biometrics 35, 1979). How far apart the processes
-// before were is part of each interval.
+// An undecided verdict is looked at again with twice and four times the cell's processes. More looks find no more
+// differences that are not there: a verdict is wrong only where the ratio lies beyond one certain end of a look's
+// interval, with a chance of 1, 1 and 3 %, which add up to at most 5 % whatever the looks share (Bonferroni's
+// inequality; an interval as two one-sided tests: Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987; strict looks before
+// a lenient last one: O'Brien and Fleming, Biometrics 35, 1979). How far apart the processes before were is in each.
 struct Look {
   std::int64_t times = 1;  // the cell's processes
   double confidence = kUsualConfidence;
 };
 inline constexpr Look kLooks[] = {{1, 0.98}, {2, 0.98}, {4, 0.94}};
 
-// Measures so many processes more into `now`. Why it did not; empty: it did.
+// Look by look: `now` is of `processes` to begin with, MeasureMore adds so many. Why it did not; empty: it did.
 using MeasureMore = std::function<Result<std::string>(std::int64_t processes, CellResult& now)>;
-
-// Look by look: `now` is of `processes` to begin with.
 Result<Verification> VerifyMeasuringOn(CellResult& now, const CellResult& before, double threshold,
                                        std::int64_t processes, const MeasureMore& measure_more);
 

@@ -39,8 +39,8 @@ std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions)
 
 // Compares `subject` with `reference`. `threshold` is a relative difference that matters, e.g. 0.05.
 // By the interval of the ratio of the repetitions' medians (Welch, on logarithms; with one repetition
-// on either side, by the order-statistics interval of its samples, of 95 % whatever `confidence` is).
-Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold,
-                double confidence = kUsualConfidence);
+// on either side, by the order-statistics interval of its samples).
+Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold);
+Verdict VerdictOf(const RatioInterval& ratio, double threshold);
 
 }  // namespace infimum

@@ -117,15 +117,16 @@ std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions)
                   std::max(Latency(std::exp(interval->high)), point)};
 }
 
-Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold,
-                double confidence) {
-  const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference, confidence);
-  if (!ratio) return Verdict::kUndecided;
-  const double margin = std::log1p(threshold);
-  if (ratio->high < -margin) return Verdict::kFaster;
-  if (ratio->low > margin) return Verdict::kSlower;
-  if (ratio->low >= -margin && ratio->high <= margin) return Verdict::kSame;
-  return Verdict::kUndecided;
+Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold) {
+  const std::optional<RatioInterval> ratio = RatioOf(subject, reference);
+  return ratio ? VerdictOf(*ratio, threshold) : Verdict::kUndecided;
+}
+
+Verdict VerdictOf(const RatioInterval& ratio, double threshold) {
+  const double most = 1 + threshold;
+  if (ratio.high < 1 / most) return Verdict::kFaster;
+  if (ratio.low > most) return Verdict::kSlower;
+  return ratio.low >= 1 / most && ratio.high <= most ? Verdict::kSame : Verdict::kUndecided;
 }
 
 }  // namespace infimum

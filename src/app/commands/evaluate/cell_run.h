@@ -2,12 +2,11 @@
 //
 //   Result<CellRunner> runner = CellRunner::Make({}, installation, *store, talk);
 //   Result<CellRunner::Prepared> prepared = runner->Prepare(planned, true);   // facts, or why it cannot be run
-//   Result<CellResult> result = runner->Run(planned, *prepared, 3, 300s, talk);
+//   Result<CellResult> result = runner->Run(planned, *prepared, planned.cell.method, talk);
 //
 // A model of a family is a file for as long as it is needed.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -48,10 +47,9 @@ class CellRunner {
   // the model. An error where the file cannot be read at all. `peaks`: of the device as it could be.
   Result<Prepared> Prepare(const PlannedCell& planned, bool floors, std::span<const PeakChange> peaks = {});
 
-  // Measures it, in so many processes and at most as long; what goes wrong in the framework is a state of the result.
-  // An error where we ourselves cannot go on.
-  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, std::int64_t processes,
-                         std::chrono::seconds most, Talk& talk);
+  // Measures it, by its own method or another; what goes wrong in the framework is a state of the result. An error
+  // where we ourselves cannot go on.
+  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, const CellMethod& method, Talk& talk);
 
  private:
   CellRunner(const CellRunnerOptions& options, const Installation& installation, Store& store, RunnerDescription here,
@@ -64,7 +62,9 @@ class CellRunner {
 
   struct File {
     std::filesystem::path path;
-    bool is_ours = false;  // to be removed
+    bool is_ours = false;
+
+    void Remove() const;  // of ours, with its weights
   };
   Result<File> FileOf(const PlannedCell& planned, bool for_reading);
   Result<const DeviceModel*> ModelOfDevice(const std::string& name, std::int64_t threads, NumericContract contract,

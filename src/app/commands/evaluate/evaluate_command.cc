@@ -125,20 +125,13 @@ class Evaluating {
       const CellAttempt* const before = NewestResult(attempts, planned.hash, device);
       if (before == nullptr) {
         one.verification.not_comparable = NotComparable(planned, attempts, device);
-        verified.push_back(std::move(one));
-        continue;
+      } else {
+        talk_.Progress("verifying " + planned.name, static_cast<std::int64_t>(i),
+                       static_cast<std::int64_t>(file_.cells.size()), std::nullopt);
+        const Status done = VerifyOne(planned, *before->result, one);
+        if (Interrupted()) break;
+        INFIMUM_RETURN_IF_ERROR(done);
       }
-      talk_.Progress("verifying " + planned.name, static_cast<std::int64_t>(i),
-                     static_cast<std::int64_t>(file_.cells.size()), std::nullopt);
-      INFIMUM_ASSIGN_OR_RETURN(const auto begun, Begin(planned, [](const auto&) { return true; }));
-      if (!begun) {
-        one.verification.not_comparable = "another process measures it now";
-        verified.push_back(std::move(one));
-        continue;
-      }
-      const Status done = VerifyOne(planned, *before->result, *begun, one);
-      if (Interrupted()) break;
-      INFIMUM_RETURN_IF_ERROR(done);
       verified.push_back(std::move(one));
     }
     talk_.EndProgress();
@@ -148,28 +141,28 @@ class Evaluating {
   std::size_t held() const { return held_; }
 
  private:
-  CellAttempt AttemptAt(const PlannedCell& planned) const {
-    // As long as it may take, and for what stands around it.
-    const std::chrono::seconds longest(planned.cell.method.time_limit_s + 120);
-    return {0, planned.hash, runner_.here().device.Key().text, worker_, UtcNow(), UtcIn(longest)};
-  }
-
-  Result<CellResult> Measure(const PlannedCell& planned, std::int64_t processes, std::chrono::seconds most) {
+  Result<CellResult> Measure(const PlannedCell& planned, const CellMethod& method) {
     INFIMUM_ASSIGN_OR_RETURN(const CellRunner::Prepared prepared, runner_.Prepare(planned, true));
-    return runner_.Run(planned, prepared, processes, most, talk_);
+    return runner_.Run(planned, prepared, method, talk_);
   }
 
   // Measures on where the verdict is undecided, within the time limit of the cell.
-  Status VerifyOne(const PlannedCell& planned, const CellResult& before, std::int64_t attempt, VerifiedCell& one) {
-    const CellMethod& method = planned.cell.method;
-    const std::chrono::seconds limit(method.time_limit_s);
+  Status VerifyOne(const PlannedCell& planned, const CellResult& before, VerifiedCell& one) {
+    INFIMUM_ASSIGN_OR_RETURN(const auto begun, Begin(planned, [](const auto&) { return true; }));
+    if (!begun) {
+      one.verification.not_comparable = "another process measures it now";
+      return {};
+    }
+    CellMethod method = planned.cell.method;
     const Clock::Duration begin = SteadyClock().Now();
-    INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned, method.processes, limit));
+    INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned, method));
     const auto measure_more = [&](std::int64_t processes, CellResult& result) -> Result<std::string> {
+      const auto took = std::chrono::ceil<std::chrono::seconds>(SteadyClock().Now() - begin).count();
+      method.processes = processes;
+      method.time_limit_s = planned.cell.method.time_limit_s - took;
       // As many again take as long again.
-      const auto took = std::chrono::ceil<std::chrono::seconds>(SteadyClock().Now() - begin);
-      if (2 * took > limit) return fmt::format("more do not fit into the time limit of {} s", limit.count());
-      INFIMUM_ASSIGN_OR_RETURN(const CellResult more, Measure(planned, processes, limit - took));
+      if (took > method.time_limit_s) return std::string("more do not fit into its time limit");
+      INFIMUM_ASSIGN_OR_RETURN(const CellResult more, Measure(planned, method));
       result.repetitions.insert(result.repetitions.end(), more.repetitions.begin(), more.repetitions.end());
       return more.state == CellState::kOk ? std::string() : "more of them: " + more.reason;
     };
@@ -178,18 +171,16 @@ class Evaluating {
     one.before = TimeOf(before);
     one.now = TimeOf(now);
     now.verifies = true;
-    return store_.EndCell(attempt, now);
-  }
-
-  bool IsDone(const CellResult& result) const {
-    if (result.verifies) return false;
-    return result.state == CellState::kOk || !(options_.retry || IsNoisy(result));
+    return store_.EndCell(*begun, now);
   }
 
   // Begins the cell where what was before leaves it to be run, unless another process is at it. Says what never ended.
   Result<std::optional<std::int64_t>> Begin(const PlannedCell& planned,
                                             const std::function<bool(std::span<const CellAttempt>)>& is_to_run) {
-    return store_.BeginCell(AttemptAt(planned), [&](std::span<const CellAttempt> before) {
+    // As long as it may take, and for what stands around it.
+    const std::string until = UtcIn(std::chrono::seconds(planned.cell.method.time_limit_s + 120));
+    const CellAttempt attempt{0, planned.hash, runner_.here().device.Key().text, worker_, UtcNow(), until};
+    return store_.BeginCell(attempt, [&](std::span<const CellAttempt> before) {
       if (!is_to_run(before)) return false;
       for (const CellAttempt& one : before) {
         if (one.result) continue;
@@ -207,14 +198,15 @@ class Evaluating {
   }
 
   Status RunOne(const PlannedCell& planned) {
-    INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> begun, Begin(planned, [&](const auto& before) {
-                               return options_.again || std::ranges::none_of(before, [&](const CellAttempt& one) {
-                                        return one.result && IsDone(*one.result);
-                                      });
+    const auto is_done = [&](const CellAttempt& one) {
+      return one.result && !one.result->verifies &&
+             (one.result->state == CellState::kOk || !(options_.retry || IsNoisy(*one.result)));
+    };
+    INFIMUM_ASSIGN_OR_RETURN(const auto begun, Begin(planned, [&](const auto& before) {
+                               return options_.again || std::ranges::none_of(before, is_done);
                              }));
     if (!begun) return {};
-    Result<CellResult> result =
-        Measure(planned, planned.cell.method.processes, std::chrono::seconds(planned.cell.method.time_limit_s));
+    Result<CellResult> result = Measure(planned, planned.cell.method);
     // What was interrupted stays begun, and is told of next time.
     if (Interrupted()) return {};
     if (!result.ok()) return result.error();
@@ -383,9 +375,8 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--again", options->again, "also cells that have a result");
   command->add_flag("--retry", options->retry, "also cells whose result is not ok");
   command->add_flag("--verify", options->verify,
-                    "measure cells that have a result again, in up to four times the processes where the verdict stays "
-                    "open: same, faster, slower or undecided, and what changed; exit code 3 where numbers differ or a "
-                    "cell is slower");
+                    "measure cells that have a result again, and on while undecided: same, faster, slower, and what "
+                    "changed; exit code 3 where numbers differ or a cell is slower");
   command->add_option("--threshold", options->threshold, "with --verify: relative difference that matters")
       ->type_name("X")
       ->check(NumberBetween(0.001, 10))
