@@ -1,6 +1,8 @@
 // infimum evaluate: cells that are run once, whoever ends when, and what of them is shown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
+#include <onnx/onnx_pb.h>
 
 #include <chrono>
 #include <csignal>
@@ -327,6 +329,41 @@ TEST(Evaluate, OnnxRuntimeRunsACellAndItsOutputsAreVerified) {
   EXPECT_THAT(verified.exit_code, AnyOf(0, 3)) << verified.errors;
   const nlohmann::json again = nlohmann::json::parse(verified.output);
   for (const nlohmann::json& cell : again["cells"]) EXPECT_NE(cell["numbers"], "differ") << cell;
+}
+
+TEST_F(EvaluateTest, WeightsBesideAModelAreInItsHashAndMissingOnlyWhereTheyAreNeeded) {
+  onnx::ModelProto model;
+  const auto parsed = onnx::OnnxParser::Parse(model, R"(<ir_version: 9, opset_import: ["" : 17]>
+      g (float[8, 64] x) => (float[8, 32] y) { y = MatMul(x, w) })");
+  ASSERT_TRUE(parsed.IsOK()) << parsed.ErrorMessage();
+  onnx::TensorProto& weights = *model.mutable_graph()->add_initializer();
+  weights.set_name("w");
+  weights.set_data_type(onnx::TensorProto::FLOAT);
+  weights.add_dims(64);
+  weights.add_dims(32);
+  weights.set_data_location(onnx::TensorProto::EXTERNAL);
+  weights.add_external_data()->set_key("location");
+  weights.mutable_external_data(0)->set_value("w.bin");
+  program_.Write("m.onnx", model.SerializeAsString());
+  WriteEvaluation(R"({"file": "m.onnx"})", R"(, "devices": ["here", "H200"])");
+  const auto cells = [&] { return nlohmann::json(program_.Json(Command({"--format", "json"}))["cells"]); };
+
+  const nlohmann::json absent = cells();
+  EXPECT_EQ(absent[0]["state"], "skipped");
+  EXPECT_THAT(absent[0]["reason"].get<std::string>(), HasSubstr("'w.bin' cannot be found beside the model"));
+  EXPECT_EQ(absent[1]["state"], "ok");
+  EXPECT_GT(absent[1]["facts"]["floor_us"].get<double>(), 0);
+  program_.Write("w.bin", std::string(std::size_t{64} * 32 * 4, 'a'));
+  const nlohmann::json there = cells();
+  EXPECT_EQ(there[0]["state"], "ok");
+  EXPECT_EQ(there[1]["facts"]["floor_us"], absent[1]["facts"]["floor_us"]);
+  program_.Write("w.bin", std::string(std::size_t{64} * 32 * 4, 'b'));
+  const nlohmann::json other = cells();
+  EXPECT_EQ(Calls(), 2U);
+  for (const int cell : {0, 1}) {
+    EXPECT_NE(absent[cell]["hash"], there[cell]["hash"]);
+    EXPECT_NE(other[cell]["hash"], there[cell]["hash"]);
+  }
 }
 
 TEST(Evaluate, AReportsRunIsReproducedByAnEvaluationOfOneCell) {

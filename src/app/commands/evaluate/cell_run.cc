@@ -115,7 +115,8 @@ Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChan
   INFIMUM_ASSIGN_OR_RETURN(const File file, FileOf(planned, true));
   std::optional<NumericContract> contract;
   if (!planned.cell.contract.empty()) contract = FindContract(planned.cell.contract);
-  Result<ModelUnder> under = ReadModelUnder(file.path, planned.cell.dims, contract);
+  const bool is_measured = planned.cell.quantity == CellQuantity::kLatency;
+  Result<ModelUnder> under = ReadModelUnder(file.path, planned.cell.dims, contract, true, !is_measured);
   file.Remove();
   if (!under.ok()) return under.error();
   if (planned.family == nullptr) {
@@ -179,7 +180,7 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
   FrameworkOptions options;
   options.framework = cell.framework.name;
   options.python = options_.python;
-  options.module = cell.framework.module;
+  options.module = planned.module;
   options.mode = cell.framework.mode;
   options.options = cell.framework.options;
   options.options["seed"] = std::to_string(cell.input);
