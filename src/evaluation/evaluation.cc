@@ -234,6 +234,12 @@ Result<Evaluation> ParseEvaluation(std::string_view text) {
   return evaluation;
 }
 
+std::string FormatEvaluation(const Evaluation& evaluation) {
+  Json json = WithoutUsual(ToJson<Json>(evaluation), ToJson<Json>(Evaluation()));
+  json["schema"] = kSchema;
+  return DumpJson(json, 2) + "\n";
+}
+
 Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std::filesystem::path& folder,
                                          std::size_t most) {
   std::vector<PlannedCell> cells;

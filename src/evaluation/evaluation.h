@@ -58,6 +58,7 @@ struct Evaluation {
 
 // An unknown member is an error that says which it may be, a newer schema one that asks for a newer infimum.
 Result<Evaluation> ParseEvaluation(std::string_view text);
+std::string FormatEvaluation(const Evaluation& evaluation);
 
 struct PlannedCell {
   EvaluationCell cell;

@@ -123,6 +123,17 @@ TEST(Cells, CanonicalTextReadsBackToTheSameCell) {
   }
 }
 
+TEST(EvaluationFile, IsReadAsItWasWritten) {
+  const std::string text = With(
+      std::string(kFc) + R"(, "name": "n", "devices": ["here", "H200"], "threads": [1, 2], "contracts": ["own", "f16"],
+      "frameworks": [{"name": "onnxruntime", "options": {"optimization": "basic"}}], "cores": "0", "input": 7,
+      "method": {"seconds": 0.25, "memory_limit": 2000000})");
+  const Result<Evaluation> evaluation = ParseEvaluation(text);
+  ASSERT_TRUE(evaluation.ok()) << evaluation.error().message;
+  EXPECT_EQ(HashOf(Cells(FormatEvaluation(*evaluation))), HashOf(Cells(text)));
+  EXPECT_THAT(FormatEvaluation(*evaluation), HasSubstr("\"name\": \"n\""));
+}
+
 TEST(EvaluationFile, MistakesAreSaidWithTheirPlace) {
   EXPECT_THAT(Refusal("{"), HasSubstr("not valid JSON"));
   EXPECT_THAT(Refusal("[]"), HasSubstr("schema"));

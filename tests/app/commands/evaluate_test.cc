@@ -28,14 +28,20 @@ constexpr const char* kFramework = R"sh(#!/bin/sh
 [ -f fails.txt ] && { cat fails.txt >&2; exit 1; }
 [ -f sleeps.txt ] && sleep "$(cat sleeps.txt)"
 echo "$2" >> calls.txt
+case "$1" in *pytorch*) name=pytorch;; *) name=onnxruntime;; esac
+model=$(sha256sum "$2" | cut -c1-64)
 us=$(cat time.txt)
 apart=$(cat apart.txt)
-while [ $# -gt 1 ]; do [ "$1" = --output ] && out=$2; shift; done
+while [ $# -gt 1 ]; do
+  case "$1" in --output) out=$2;; --contract) contract=$2;; --module) module=$2;; esac
+  shift
+done
+case "$module" in ''|/*) ;; *) module=$PWD/$module;; esac
 samples() { echo "{\"samples_us\": [$1.0,$1.1,$1.2,$1.1,$1.0,$1.1,$1.2,$1.1]}"; }
 cat > "$out" <<END
-{"schema": "infimum.run/1", "framework": "onnxruntime", "framework_version": "$(cat version.txt)", "model": "m",
- "model_sha256": "ab", "dims": {}, "threads": 1, "contract": "strict-f32",
- "settings": {"outputs": "[{\"name\": \"y\", \"norm\": 2, \"values\": [$(cat value.txt)]}]"},
+{"schema": "infimum.run/1", "framework": "$name", "framework_version": "$(cat version.txt)", "model": "m",
+ "model_sha256": "$model", "dims": {}, "threads": 1, "contract": "$contract",
+ "settings": {"module": "$module", "outputs": "[{\"name\": \"y\", \"norm\": 2, \"values\": [$(cat value.txt)]}]"},
  "end_to_end": [$(samples $((us - apart))), $(samples $us), $(samples $((us + apart)))],
  "layers": [], "warnings": []}
 END
@@ -366,6 +372,44 @@ TEST_F(EvaluateTest, WeightsBesideAModelAreInItsHashAndMissingOnlyWhereTheyAreNe
   }
 }
 
+// Of a module in another folder, converted to another type.
+TEST_F(EvaluateTest, AReportsRunOfAModuleIsReproducedAsTheSameCell) {
+  program_.Run({"synth", "fc", "--layers", "1", "--nodes", "16", "-o", "."});
+  fs::rename(program_.folder() / "fc_layers-1_nodes-16_inputs-2000_outputs-1000_batch-1_type-f32.onnx",
+             program_.folder() / "m.onnx");
+  fs::create_directory(program_.folder() / "nets");
+  program_.Write("nets/net.py", "net = 1");
+  const std::string module = (program_.folder() / "nets/net.py:net").string();
+  const auto reproduce = [&](const std::string& file) {
+    program_.Run({"report", "m.onnx", "--backend", "fake", "--framework", "pytorch", "--reproduce", "-o", file});
+    return nlohmann::json(
+        program_.Json({"evaluate", file, "--list", "--backend", "fake", "--format", "json"})["cells"][0]);
+  };
+  WriteEvaluation(R"({"file": "m.onnx"})", R"(, "frameworks": [{"name": "pytorch", "module": "nets/net.py:net"}],
+                  "contracts": ["bf16"], "input": 7, "method": {"seconds": 0.5, "processes": 4, "time_limit_s": 99})");
+  const nlohmann::json measured = program_.Json(Command({"--format", "json"}))["cells"][0];
+  ASSERT_EQ(measured["state"], "ok") << measured;
+  const nlohmann::json again = reproduce("sub.json");
+  EXPECT_EQ(again["hash"], measured["hash"]);
+  EXPECT_EQ(again["fields"]["contract"], "bf16");
+  EXPECT_EQ(again["state"], "ok");
+  EXPECT_THAT(program_.Read("sub.json"), HasSubstr(module));
+  // Another content is another cell.
+  program_.Write("nets/net.py", "net = 2");
+  EXPECT_NE(reproduce("sub.json")["hash"], measured["hash"]);
+
+  // A run that no cell asked for: as a cell it is the same one from then on.
+  program_.Run({"measure", "m.onnx", "--backend", "fake", "--python", "./framework", "--framework", "pytorch",
+                "--module", module, "--contract", "f16", "--seconds", "0.25"});
+  const nlohmann::json first = reproduce("first.json");
+  EXPECT_EQ(first["fields"]["contract"], "f16");
+  EXPECT_EQ(first["fields"]["framework.version"], "1.0");
+  EXPECT_EQ(first["fields"]["method.seconds"], "0.25");
+  EXPECT_TRUE(first["state"].is_null());
+  program_.Run({"evaluate", "first.json", "--backend", "fake", "--python", "./framework"});
+  EXPECT_EQ(reproduce("second.json")["hash"], first["hash"]);
+}
+
 TEST(Evaluate, AReportsRunIsReproducedByAnEvaluationOfOneCell) {
   const ProgramTest program;
   const std::string model = ProgramTest::Light("squeezenet");
@@ -380,10 +424,8 @@ TEST(Evaluate, AReportsRunIsReproducedByAnEvaluationOfOneCell) {
   const nlohmann::json again =
       program.Json({"evaluate", "again.json", "--list", "--backend", "fake", "--format", "json"});
   ASSERT_EQ(again["cells"].size(), 1U);
-  const nlohmann::json& fields = again["cells"][0]["fields"];
-  EXPECT_EQ(fields["framework.version"], measured["cells"][0]["framework_version"]);
-  EXPECT_EQ(fields["model.sha256"], measured["cells"][0]["fields"]["model.sha256"]);
-  EXPECT_EQ(fields["method.processes"], "2");
+  EXPECT_EQ(again["cells"][0]["hash"], measured["cells"][0]["hash"]);
+  EXPECT_THAT(program.Read("again.json"), HasSubstr(measured["cells"][0]["framework_version"].get<std::string>()));
 }
 
 }  // namespace

@@ -225,6 +225,7 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
   result.framework_version = run->framework_version;
   result.evidence = EvidenceOf(*run, here_);
   result.repetitions = RepetitionsOf(*run);
+  run->settings[kCellSetting] = CanonicalText(cell);
   if (planned.family == nullptr) {
     INFIMUM_ASSIGN_OR_RETURN([[maybe_unused]] const ImportCount count, store_.ImportRun(*run));
   }

@@ -23,6 +23,9 @@
 
 namespace infimum {
 
+// Of a run that is kept: the canonical text of the cell that it was made for.
+inline constexpr const char* kCellSetting = "cell";
+
 struct CellRunnerOptions {
   CampaignOptions campaign;
   std::string python;
