@@ -67,13 +67,6 @@ SideTime SideSum::Total() const {
   return total;
 }
 
-Verdict VerdictOf(const RatioInterval& ratio, double threshold) {
-  if (ratio.high < 1 / (1 + threshold)) return Verdict::kFaster;
-  if (ratio.low > 1 + threshold) return Verdict::kSlower;
-  if (ratio.low >= 1 / (1 + threshold) && ratio.high <= 1 + threshold) return Verdict::kSame;
-  return Verdict::kUndecided;
-}
-
 bool IsTime(const SideTime& time) {
   return time.latency && time.latency->count() > 0 && std::isfinite(time.latency->count());
 }
@@ -203,7 +196,7 @@ void AddModel(const ModelSides& sides, std::size_t index, SideComparison& compar
     if (!ratio || !total.differences[side]) continue;
     total.differences[side]->between = *ratio;
     total.differences[side]->is_spread_known = true;
-    total.differences[side]->verdict = Compare(subject, baseline, comparison.threshold);
+    total.differences[side]->verdict = VerdictOf(*ratio, comparison.threshold);
   }
   comparison.models.push_back(std::move(total));
 }

@@ -371,10 +371,13 @@ def main() -> None:
 
     sampling.limit_memory(arguments.memory_limit)
     end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
+    module = arguments.module
+    if Path(module.rpartition(":")[0] or module).is_file():
+        module = str(Path(module).absolute())  # so that it is found again
     settings = {
         "device": arguments.device,
         "mode": arguments.mode,
-        "module": Path(arguments.module).name,
+        "module": module,
         "seed": str(arguments.seed),
         "warm_up": sampling.describe_warm_up(arguments.seconds),
     }

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/contract.h"
 #include "src/core/results/evaluation_json.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 
@@ -101,14 +101,12 @@ Status ValuesAsText(Json& model, const char* name) {
   return {};
 }
 
-Result<std::string> HashOfFile(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{path.string() + ": cannot be read"};
-  Sha256Hash hash;
-  std::vector<char> part(1 << 20);
-  while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0)
-    hash.Add(std::as_bytes(std::span(part.data(), static_cast<std::size_t>(file.gcount()))));
-  return hash.Text();
+// "models.py:net" by the content of the file, as "9f86...:net"; what is no file ("package.module:net") as it is.
+std::string ContentOfModule(const std::filesystem::path& folder, const std::string& module) {
+  const std::size_t colon = std::min(module.rfind(':'), module.size());
+  const std::filesystem::path file(module.substr(0, colon));
+  if (!std::set<std::filesystem::path>{".py", ".pt2", ".pt"}.contains(file.extension())) return module;
+  return Sha256OfFile(folder / file).value_or("absent") + module.substr(colon);
 }
 
 // src/synth names what is wrong as an option of the command line.
@@ -148,7 +146,9 @@ Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std
     PlannedCell one;
     one.file = folder / model.file;
     one.name = one.file.stem().string();
-    INFIMUM_ASSIGN_OR_RETURN(one.cell.model.sha256, HashOfFile(one.file));
+    const std::optional<std::string> sha256 = Sha256OfFile(one.file);
+    if (!sha256) return Error{one.file.string() + ": cannot be read"};
+    one.cell.model.sha256 = *sha256 + HashOfExternalData(one.file);
     INFIMUM_ASSIGN_OR_RETURN(const auto bindings, BindingsOf(model.dims, most));
     for (const auto& dims : bindings) {
       planned.push_back(one);
@@ -234,10 +234,17 @@ Result<Evaluation> ParseEvaluation(std::string_view text) {
   return evaluation;
 }
 
+std::string FormatEvaluation(const Evaluation& evaluation) {
+  Json json = WithoutUsual(ToJson<Json>(evaluation), ToJson<Json>(Evaluation()));
+  json["schema"] = kSchema;
+  return DumpJson(json, 2) + "\n";
+}
+
 Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std::filesystem::path& folder,
                                          std::size_t most) {
   std::vector<PlannedCell> cells;
   std::set<std::string> known;
+  std::map<std::string, std::string> modules;  // by how they are named
   for (std::size_t index = 0; index < evaluation.models.size(); ++index) {
     const EvaluatedModel& model = evaluation.models[index];
     const std::string where = fmt::format("models[{}]", index);
@@ -257,6 +264,11 @@ Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std
               cell.contract = contract == kOwn ? "" : contract;
               if (device == kHere) {
                 cell.framework = framework;
+                const auto [content, is_new] = modules.try_emplace(framework.module);
+                if (is_new) content->second = ContentOfModule(folder, framework.module);
+                cell.framework.module = content->second;
+                planned.module = framework.module;
+                if (content->second != framework.module) planned.module = (folder / framework.module).string();
                 cell.threads = threads;
                 cell.cores = evaluation.cores;
                 cell.input = evaluation.input;

@@ -58,18 +58,20 @@ struct Evaluation {
 
 // An unknown member is an error that says which it may be, a newer schema one that asks for a newer infimum.
 Result<Evaluation> ParseEvaluation(std::string_view text);
+std::string FormatEvaluation(const Evaluation& evaluation);
 
 struct PlannedCell {
   EvaluationCell cell;
   std::string hash;
   std::string name;                       // of its model: the file's, or the family's with what varies
   std::filesystem::path file = {};        // of a file
+  std::string module = {};                // of PyTorch, where it is; the cell has its content's hash
   const synth::Family* family = nullptr;  // of a family, with its point
   synth::Point point = {};
 };
 
 // In the order of the file: models, their values, devices, frameworks, contracts, threads. Files are read, to be
-// hashed.
+// hashed: of models, of weights beside them, of modules.
 Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std::filesystem::path& folder,
                                          std::size_t most);
 

@@ -84,20 +84,19 @@ std::optional<Beat> PaceOf(std::span<const Repetition> repetitions) {
   return MeanOf(beats);
 }
 
-std::vector<Repetition> Scaled(std::span<const Repetition> repetitions, double factor) {
-  std::vector<Repetition> scaled(repetitions.begin(), repetitions.end());
-  for (Repetition& repetition : scaled) {
-    for (Latency* time : {&repetition.minimum, &repetition.median, &repetition.p95}) *time *= factor;
-    for (Latency& sample : repetition.samples) sample *= factor;
-  }
-  return scaled;
-}
-
-void CompareTimes(const CellResult& now, const CellResult& before, double threshold, Verification& verified) {
-  verified.ratio = RatioOf(now.repetitions, before.repetitions);
-  verified.verdict = Compare(now.repetitions, before.repetitions, threshold);
+void CompareTimes(const CellResult& now, const CellResult& before, double threshold, double confidence,
+                  Verification& verified) {
+  verified.ratio = RatioOf(now.repetitions, before.repetitions, confidence);
+  if (verified.ratio) verified.verdict = VerdictOf(*verified.ratio, threshold);
   if (verified.verdict == Verdict::kUndecided) {
-    verified.undecided = "the processes of a run are too far apart: more of them, or a quieter machine, would tell";
+    // Wider than the threshold by themselves.
+    const std::optional<Interval> typical = TypicalInterval(before.repetitions);
+    const bool is_before = !typical || typical->high > (1 + threshold) * (1 + threshold) * typical->low;
+    verified.undecided = fmt::format("the processes ({} now, {} before) are too far apart: {}", now.repetitions.size(),
+                                     before.repetitions.size(),
+                                     is_before ? "those before by themselves, so only `infimum evaluate --again` with "
+                                                 "more 'processes' in the file's method would tell"
+                                               : "a quieter machine would tell");
     return;
   }
   const std::optional<Beat> usual = PaceOf(before.repetitions), pace = PaceOf(now.repetitions);
@@ -105,7 +104,7 @@ void CompareTimes(const CellResult& now, const CellResult& before, double thresh
   // Shares of the two loops in what slows a model down are at least 0 and together at most 1: these are the corners.
   for (const bool by_arithmetic : {true, false}) {
     const double factor = by_arithmetic ? usual->arithmetic / pace->arithmetic : usual->memory / pace->memory;
-    const Verdict held = Compare(Scaled(now.repetitions, factor), before.repetitions, threshold);
+    const Verdict held = VerdictOf({verified.ratio->low * factor, verified.ratio->high * factor}, threshold);
     if (held == verified.verdict) continue;
     verified.undecided = fmt::format("the machine ran at another pace: held to the metronome's {} it would be {}",
                                      by_arithmetic ? "arithmetic" : "memory", Name(held));
@@ -131,7 +130,7 @@ void AddChanges(const std::map<std::string, std::string>& before, const std::map
 
 }  // namespace
 
-Verification Verify(const CellResult& now, const CellResult& before, double threshold) {
+Verification Verify(const CellResult& now, const CellResult& before, double threshold, double confidence) {
   Verification verified;
   auto told_before = before.evidence, told_now = now.evidence;
   told_before.erase(kOutputs);
@@ -149,7 +148,22 @@ Verification Verify(const CellResult& now, const CellResult& before, double thre
     return verified;
   }
   CompareNumbers(now, before, verified);
-  CompareTimes(now, before, threshold, verified);
+  CompareTimes(now, before, threshold, confidence, verified);
+  return verified;
+}
+
+Result<Verification> VerifyMeasuringOn(CellResult& now, const CellResult& before, double threshold,
+                                       std::int64_t processes, const MeasureMore& measure_more) {
+  Verification verified;
+  for (const Look& look : kLooks) {
+    verified = Verify(now, before, threshold, look.confidence);
+    const bool has_time = verified.not_comparable.empty() && verified.numbers != Numbers::kDiffer;
+    if (!has_time || verified.verdict != Verdict::kUndecided || &look == std::end(kLooks) - 1) break;
+    INFIMUM_ASSIGN_OR_RETURN(const std::string stopped, measure_more(look.times * processes, now));
+    if (stopped.empty()) continue;
+    verified.undecided += "; " + stopped;
+    break;
+  }
   return verified;
 }
 

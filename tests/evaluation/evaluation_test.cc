@@ -81,6 +81,31 @@ TEST(Cells, OfAFileAreKnownByItsContentAndNotByItsName) {
   EXPECT_NE(hash("one.onnx"), hash("three.onnx"));
 }
 
+TEST(Cells, OfAModuleAreKnownByItsContentAndNotByItsName) {
+  const testing::TemporaryFolder folder;
+  folder.Write("one.py", "net = 1");
+  std::filesystem::create_directory(folder.path() / "sub");
+  folder.Write("sub/two.py", "net = 1");
+  folder.Write("three.py", "net = 2");
+  const auto cell = [&](const std::string& module) {
+    return Cells(With(std::string(kFc) + R"(, "frameworks": [{"name": "pytorch", "module": ")" + module + R"("}])"),
+                 folder.path())
+        .back();
+  };
+  EXPECT_EQ(cell("one.py:net").hash, cell("sub/two.py:net").hash);
+  EXPECT_EQ(cell("one.py:net").hash, cell((folder.path() / "one.py").string() + ":net").hash);
+  EXPECT_NE(cell("one.py:net").hash, cell("three.py:net").hash);
+  EXPECT_NE(cell("one.py:net").hash, cell("one.py:other").hash);
+  EXPECT_EQ(cell("one.py:net").module, (folder.path() / "one.py:net").string());
+  // Absent ones, and packages, which Python finds.
+  EXPECT_EQ(cell("none.py:net").cell.framework.module, "absent:net");
+  EXPECT_EQ(cell("none.pt2").cell.framework.module, "absent");
+  EXPECT_EQ(cell("package.module:net").cell.framework.module, "package.module:net");
+  EXPECT_EQ(cell("package.module:net").module, "package.module:net");
+  folder.Write("none.pt2", "x");
+  EXPECT_EQ(cell("none.pt2").cell.framework.module.size(), 64U);
+}
+
 TEST(Cells, CanonicalTextHoldsNothingThatIsAsUsual) {
   EXPECT_EQ(CanonicalText(Cells(With(kFc)).back().cell),
             R"({"framework":{"name":"onnxruntime"},"model":{"choices":{"nodes":"64"},"family":"fc"}})");
@@ -96,6 +121,17 @@ TEST(Cells, CanonicalTextReadsBackToTheSameCell) {
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(HashOf(*read), planned.hash);
   }
+}
+
+TEST(EvaluationFile, IsReadAsItWasWritten) {
+  const std::string text = With(
+      std::string(kFc) + R"(, "name": "n", "devices": ["here", "H200"], "threads": [1, 2], "contracts": ["own", "f16"],
+      "frameworks": [{"name": "onnxruntime", "options": {"optimization": "basic"}}], "cores": "0", "input": 7,
+      "method": {"seconds": 0.25, "memory_limit": 2000000})");
+  const Result<Evaluation> evaluation = ParseEvaluation(text);
+  ASSERT_TRUE(evaluation.ok()) << evaluation.error().message;
+  EXPECT_EQ(HashOf(Cells(FormatEvaluation(*evaluation))), HashOf(Cells(text)));
+  EXPECT_THAT(FormatEvaluation(*evaluation), HasSubstr("\"name\": \"n\""));
 }
 
 TEST(EvaluationFile, MistakesAreSaidWithTheirPlace) {

@@ -48,6 +48,82 @@ TEST(Verify, OfFortySeldomOneIsAnotherAndASlowDownIsFound) {
   EXPECT_GE(found, 380);     // 38 of 40
 }
 
+// Measured on where it is open: of `center` now, 100 before, so far apart from process to process; 1,000 times.
+struct Rates {
+  double same = 0, faster = 0, slower = 0, undecided = 0, times = 0;  // of the cell's processes, in the mean
+};
+Rates RatesOf(double center, double spread, int processes, double threshold) {
+  constexpr unsigned kRounds = 1000;
+  Rates rates;
+  for (unsigned seed = 0; seed < kRounds; ++seed) {
+    CellResult now = Made(center, spread, 9 * seed, std::nullopt, processes);
+    unsigned more = 0;
+    const Result<Verification> verified = VerifyMeasuringOn(
+        now, Made(100, spread, 9 * seed + 1, std::nullopt, processes), threshold, processes,
+        [&](std::int64_t count, CellResult& result) -> Result<std::string> {
+          const CellResult further = Made(center, spread, 9 * seed + 2 + more++, std::nullopt, static_cast<int>(count));
+          result.repetitions.insert(result.repetitions.end(), further.repetitions.begin(), further.repetitions.end());
+          return std::string();
+        });
+    double& count = verified->verdict == Verdict::kSame     ? rates.same
+                    : verified->verdict == Verdict::kFaster ? rates.faster
+                    : verified->verdict == Verdict::kSlower ? rates.slower
+                                                            : rates.undecided;
+    count += 1.0 / kRounds;
+    rates.times += static_cast<double>(now.repetitions.size()) / processes / kRounds;
+  }
+  return rates;
+}
+
+TEST(VerifyMeasuringOn, IsSeldomWrongWhereTheDifferenceIsJustTheThreshold) {
+  for (const double spread : {0.005, 0.02})
+    for (const int processes : {3, 5}) {
+      EXPECT_LE(RatesOf(107.49, spread, processes, 0.075).slower, 0.05) << spread << " " << processes;
+      EXPECT_LE(RatesOf(107.51, spread, processes, 0.075).same, 0.05) << spread << " " << processes;
+    }
+}
+
+TEST(VerifyMeasuringOn, DecidesWhatOneLookLeavesOpen) {
+  // Processes as far apart as those of a model whose weights are in shared caches: 8 % from end to end of five.
+  const Rates untouched = RatesOf(100, 0.034, 5, 0.075), slower = RatesOf(115, 0.034, 5, 0.075);
+  EXPECT_LE(untouched.faster + untouched.slower, 0.001);
+  EXPECT_GE(untouched.same, 0.85);
+  EXPECT_GE(slower.slower, 0.88);
+  EXPECT_LE(untouched.times, 3);
+  // Nothing more is measured where the first look tells.
+  EXPECT_NEAR(RatesOf(100, 0.005, 5, 0.075).times, 1, 0.01);
+}
+
+TEST(VerifyMeasuringOn, EndsWithTheLastLookAndSaysWhatWouldTell) {
+  std::vector<std::int64_t> asked;
+  const auto add = [&asked](double spread) {
+    return [&asked, spread](std::int64_t count, CellResult& result) -> Result<std::string> {
+      asked.push_back(count);
+      const CellResult more = Made(107, spread, 7, std::nullopt, static_cast<int>(count));
+      result.repetitions.insert(result.repetitions.end(), more.repetitions.begin(), more.repetitions.end());
+      return std::string();
+    };
+  };
+  CellResult now = Made(107, 0.1, 1);
+  const Result<Verification> open = VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, 3, add(0.1));
+  EXPECT_EQ(open->verdict, Verdict::kUndecided);
+  EXPECT_THAT(asked, ::testing::ElementsAre(3, 6));
+  EXPECT_EQ(open->undecided, "the processes (12 now, 3 before) are too far apart: a quieter machine would tell");
+  now = Made(107, 0.002, 1);
+  EXPECT_THAT(VerifyMeasuringOn(now, Made(100, 0.1, 2), 0.05, 3, add(0.002))->undecided,
+              HasSubstr("(12 now, 3 before) are too far apart: those before by themselves, so"));
+  // What keeps it from measuring on is said, and other numbers need no time.
+  asked.clear();
+  now = Made(107, 0.1, 1);
+  EXPECT_THAT(VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, 3,
+                                [](auto, auto&) -> Result<std::string> { return std::string("no time"); })
+                  ->undecided,
+              HasSubstr("too far apart: a quieter machine would tell; no time"));
+  now.evidence["outputs"] = R"([{"name":"y","dims":[1,4],"type":"float32","norm":2,"values":[1,-1,1,1]}])";
+  EXPECT_EQ(VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, 3, add(0.1))->numbers, Numbers::kDiffer);
+  EXPECT_THAT(asked, IsEmpty());
+}
+
 TEST(Verify, AnotherPaceOfTheMachineIsNoVerdict) {
   const Beat usual{Latency(100), Latency(130)}, slow{Latency(115), Latency(150)};
   const Verification slower = Verify(Made(115, 0.003, 1, slow), Made(100, 0.003, 2, usual), 0.05);

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -36,5 +38,8 @@ class Sha256Hash {
 };
 
 std::string Sha256(std::span<const std::byte> bytes, Sha256Instructions instructions = Sha256Instructions::kBest);
+
+// Read part by part, however large it is; nullopt where it is no regular file or cannot be read.
+std::optional<std::string> Sha256OfFile(const std::filesystem::path& path);
 
 }  // namespace infimum

@@ -19,15 +19,18 @@ enum class Verdict {
 };
 std::string_view Name(Verdict verdict);
 
-// What `subject` takes over what `reference` takes, between these with 95 %: {0.97, 1.02}.
+// What `subject` takes over what `reference` takes, between these with the confidence asked for: {0.97, 1.02}.
 struct RatioInterval {
   double low = 0;
   double high = 0;
 };
 
+inline constexpr double kUsualConfidence = 0.95;
+
 // Nothing where no spread is known: a side with neither two repetitions nor six samples in its only one, or a median
 // that is no time.
-std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference);
+std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference,
+                                     double confidence = kUsualConfidence);
 
 // What the typical repetition takes, between these with 95 %: of the repetitions' medians (Student's t, on logarithms);
 // of a single one by the order statistics of its samples. Holds the point value. Nothing where no spread is known, as
@@ -38,5 +41,6 @@ std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions)
 // By the interval of the ratio of the repetitions' medians (Welch, on logarithms; with one repetition
 // on either side, by the order-statistics interval of its samples).
 Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold);
+Verdict VerdictOf(const RatioInterval& ratio, double threshold);
 
 }  // namespace infimum

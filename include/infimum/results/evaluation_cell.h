@@ -30,14 +30,14 @@ struct CellModel {
   std::string family = {};                          // of src/synth; empty: a file
   std::map<std::string, std::string> choices = {};  // of its parameters, where they are not the usual ones
   std::optional<std::int64_t> weights = {};         // seed of stored ones; absent: made at load
-  std::string sha256 = {};                          // of a file
+  std::string sha256 = {};                          // of a file; behind a '+' of its weights beside it
 };
 
 struct CellFramework {
   std::string name = {};
   std::string version = {};  // that it must have; empty: any
   std::string mode = {};     // "compiled"
-  std::string module = {};   // of PyTorch
+  std::string module = {};   // of PyTorch; of a cell with the content's SHA-256 in place of the file
   std::map<std::string, std::string> options = {};
 };
 

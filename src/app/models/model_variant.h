@@ -56,7 +56,8 @@ struct ModelUnder {
   Status CanBePlanned() const;
 };
 Result<ModelUnder> ReadModelUnder(const std::filesystem::path& model, const std::map<std::string, std::int64_t>& dims,
-                                  const std::optional<NumericContract>& contract, bool apply_rewrites = true);
+                                  const std::optional<NumericContract>& contract, bool apply_rewrites = true,
+                                  bool absent_weights = false);
 
 // The model that a variant is one of, as it was asked about, and its bracket.
 struct ModelAsItIs {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <span>
 #include <system_error>
 #include <utility>
 
@@ -41,16 +39,6 @@ Result<Path> FindTrtexec() {
   return Error{
       "trtexec is not on the PATH; it comes with TensorRT's packages (in /usr/src/tensorrt/bin), its archive (in bin) "
       "and NVIDIA's container, not with pip"};
-}
-
-Result<std::string> Sha256Of(const Path& path) {
-  std::ifstream file(path, std::ios::binary);
-  Sha256Hash hash;
-  std::vector<char> buffer(1 << 20);
-  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0)
-    hash.Add(std::as_bytes(std::span(buffer.data(), static_cast<std::size_t>(file.gcount()))));
-  if (!file.eof()) return Error{path.string() + ": cannot be read"};
-  return hash.Text();
 }
 
 // "[11/23/2026-08:00:00] [E] Error[4]: no such operator" from its fourth word.
@@ -205,7 +193,7 @@ class TensorRtRun {
     run.framework = framework::kTensorRt;
     run.framework_version = version_;
     run.model_name = model.stem().string();
-    INFIMUM_ASSIGN_OR_RETURN(run.model_sha256, Sha256Of(model));
+    run.model_sha256 = Sha256OfFile(model).value_or("");
     run.dims = options_.dims;
     run.threads = options_.threads;
     run.settings["warm_up"] = fmt::format("{} ms", kWarmUpMilliseconds);

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -167,6 +169,17 @@ std::string Sha256(std::span<const std::byte> bytes, Sha256Instructions instruct
   Sha256Hash hash(instructions);
   hash.Add(bytes);
   return hash.Text();
+}
+
+std::optional<std::string> Sha256OfFile(const std::filesystem::path& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  Sha256Hash hash;
+  std::vector<char> part(1 << 20);
+  while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0)
+    hash.Add(std::as_bytes(std::span(part.data(), static_cast<std::size_t>(file.gcount()))));
+  return file.eof() ? std::optional(hash.Text()) : std::nullopt;
 }
 
 }  // namespace infimum

@@ -9,8 +9,6 @@
 namespace infimum {
 namespace {
 
-constexpr double kTwoSided95 = 0.975;
-
 // Below this a single repetition's order statistics do not reach 95 % (see MedianInterval).
 constexpr std::size_t kLeastSamples = 6;
 
@@ -40,7 +38,7 @@ LogMean MeanOfLogMedians(std::span<const Repetition> repetitions) {
 }
 
 // One side alone, for the comparison in which a side has a single repetition.
-std::optional<LogInterval> IntervalOf(std::span<const Repetition> repetitions) {
+std::optional<LogInterval> IntervalOf(std::span<const Repetition> repetitions, double confidence) {
   if (repetitions.size() == 1) {
     const std::vector<Latency>& samples = repetitions.front().samples;
     if (samples.size() < kLeastSamples) return std::nullopt;
@@ -49,11 +47,12 @@ std::optional<LogInterval> IntervalOf(std::span<const Repetition> repetitions) {
     return LogInterval{std::log(interval.low.count()), std::log(interval.high.count())};
   }
   const LogMean side = MeanOfLogMedians(repetitions);
-  const double half = StudentTQuantile(kTwoSided95, side.degrees) * std::sqrt(side.variance);
+  const double half = StudentTQuantile((1 + confidence) / 2, side.degrees) * std::sqrt(side.variance);
   return LogInterval{side.mean - half, side.mean + half};
 }
 
-LogInterval WelchInterval(std::span<const Repetition> subject, std::span<const Repetition> reference) {
+LogInterval WelchInterval(std::span<const Repetition> subject, std::span<const Repetition> reference,
+                          double confidence) {
   const LogMean a = MeanOfLogMedians(subject);
   const LogMean b = MeanOfLogMedians(reference);
   const double variance = a.variance + b.variance;
@@ -62,7 +61,7 @@ LogInterval WelchInterval(std::span<const Repetition> subject, std::span<const R
   // Welch and Satterthwaite's degrees of freedom, by shares: squared variances could underflow.
   const double share = a.variance / variance;
   const double degrees = 1 / (share * share / a.degrees + (1 - share) * (1 - share) / b.degrees);
-  const double half = StudentTQuantile(kTwoSided95, degrees) * std::sqrt(variance);
+  const double half = StudentTQuantile((1 + confidence) / 2, degrees) * std::sqrt(variance);
   return {difference - half, difference + half};
 }
 
@@ -73,12 +72,13 @@ bool HasPositiveMedians(std::span<const Repetition> repetitions) {
   return !repetitions.empty();
 }
 
-// The 95 % interval of log(subject / reference); nullopt where there is too little to make one.
-std::optional<LogInterval> IntervalOfRatio(std::span<const Repetition> subject, std::span<const Repetition> reference) {
+// Of log(subject / reference); nullopt where there is too little to make one.
+std::optional<LogInterval> IntervalOfRatio(std::span<const Repetition> subject, std::span<const Repetition> reference,
+                                           double confidence) {
   if (!HasPositiveMedians(subject) || !HasPositiveMedians(reference)) return std::nullopt;
-  if (subject.size() > 1 && reference.size() > 1) return WelchInterval(subject, reference);
-  const std::optional<LogInterval> a = IntervalOf(subject);
-  const std::optional<LogInterval> b = IntervalOf(reference);
+  if (subject.size() > 1 && reference.size() > 1) return WelchInterval(subject, reference, confidence);
+  const std::optional<LogInterval> a = IntervalOf(subject, confidence);
+  const std::optional<LogInterval> b = IntervalOf(reference, confidence);
   if (!a || !b) return std::nullopt;
   // Both at their worst: wider than 95 %, which suits samples that saw only one process.
   return LogInterval{a->low - b->high, a->high - b->low};
@@ -100,15 +100,16 @@ std::string_view Name(Verdict verdict) {
   return "";
 }
 
-std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference) {
-  const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference);
+std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference,
+                                     double confidence) {
+  const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference, confidence);
   if (!ratio) return std::nullopt;
   return RatioInterval{std::exp(ratio->low), std::exp(ratio->high)};
 }
 
 std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions) {
   if (!HasPositiveMedians(repetitions)) return std::nullopt;
-  const std::optional<LogInterval> interval = IntervalOf(repetitions);
+  const std::optional<LogInterval> interval = IntervalOf(repetitions, kUsualConfidence);
   if (!interval) return std::nullopt;
   // Rounding must not put the point outside, nor samples that were not kept.
   const Latency point = PointValue(repetitions);
@@ -117,13 +118,15 @@ std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions)
 }
 
 Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold) {
-  const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference);
-  if (!ratio) return Verdict::kUndecided;
-  const double margin = std::log1p(threshold);
-  if (ratio->high < -margin) return Verdict::kFaster;
-  if (ratio->low > margin) return Verdict::kSlower;
-  if (ratio->low >= -margin && ratio->high <= margin) return Verdict::kSame;
-  return Verdict::kUndecided;
+  const std::optional<RatioInterval> ratio = RatioOf(subject, reference);
+  return ratio ? VerdictOf(*ratio, threshold) : Verdict::kUndecided;
+}
+
+Verdict VerdictOf(const RatioInterval& ratio, double threshold) {
+  const double most = 1 + threshold;
+  if (ratio.high < 1 / most) return Verdict::kFaster;
+  if (ratio.low > most) return Verdict::kSlower;
+  return ratio.low >= 1 / most && ratio.high <= most ? Verdict::kSame : Verdict::kUndecided;
 }
 
 }  // namespace infimum

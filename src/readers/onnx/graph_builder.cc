@@ -194,7 +194,8 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
   StoredElements elements;
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
     INFIMUM_ASSIGN_OR_RETURN(elements.bytes, context_.external_data().Check(tensor, shape));
-    if (type != DataType::kNone && ElementCount(shape) <= MostKept(type))
+    const bool is_there = static_cast<std::int64_t>(elements.bytes.size()) == SizeOf(type, ElementCount(shape)).value;
+    if (type != DataType::kNone && is_there && ElementCount(shape) <= MostKept(type))
       SetElements(value, Tensor{type, shape, {elements.bytes.begin(), elements.bytes.end()}});
   } else {
     elements = context_.file().ElementsOf(tensor);

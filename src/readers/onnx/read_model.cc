@@ -8,12 +8,14 @@
 #include <functional>
 #include <map>
 #include <new>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "infimum/base/result.h"
+#include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "infimum/graph/model_graph.h"
 #include "src/readers/onnx/graph_builder.h"
@@ -248,6 +250,23 @@ Result<ModelGraph> Read(ModelFile& file, const ReadOptions& options) {
   return graph;
 }
 
+// Of all tensors that lie beside the model, wherever in a message they are; protobuf has limited how deep.
+void AddLocations(const google::protobuf::Message& message, std::set<std::string>& locations) {
+  if (const auto* tensor = dynamic_cast<const onnx::TensorProto*>(&message))
+    for (const onnx::StringStringEntryProto& entry : tensor->external_data())
+      if (entry.key() == "location" && tensor->data_location() == onnx::TensorProto::EXTERNAL)
+        locations.insert(entry.value());
+  const google::protobuf::Reflection& fields = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> present;
+  fields.ListFields(message, &present);
+  for (const google::protobuf::FieldDescriptor* field : present) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) AddLocations(fields.GetMessage(message, field), locations);
+    for (int i = 0; field->is_repeated() && i < fields.FieldSize(message, field); ++i)
+      AddLocations(fields.GetRepeatedMessage(message, field, i), locations);
+  }
+}
+
 }  // namespace
 
 Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOptions& options) {
@@ -259,6 +278,20 @@ Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOption
   } catch (const std::bad_alloc&) {
     return Error{path.string() + ": there is not enough memory to read it"};
   }
+}
+
+std::string HashOfExternalData(const std::filesystem::path& model) {
+  std::set<std::string> locations;
+  if (const Result<ModelFile> file = ModelFile::Open(model); file.ok()) AddLocations(file->model(), locations);
+  if (locations.empty()) return "";
+  // The model's own content says which they are; what remains is what is in them.
+  std::string contents;
+  for (const std::string& location : locations) {
+    const Result<std::filesystem::path> path = ExternalData(model).PathOf(location);
+    const std::optional<std::string> content = path.ok() ? Sha256OfFile(*path) : std::nullopt;
+    contents += content.value_or("absent") + "\n";
+  }
+  return (contents.find("absent") == std::string::npos ? "+" : "+absent ") + Sha256(std::as_bytes(std::span(contents)));
 }
 
 Result<std::vector<DeclaredInput>> ReadModelInputs(const std::filesystem::path& path) {

@@ -26,9 +26,14 @@ struct ReadOptions {
   std::map<std::string, std::int64_t> dims;
   // What values of f32, f16 and bf16 are stored as instead: the model as it could be. Everything else stays.
   std::optional<DataType> floats = std::nullopt;
-  bool apply_rewrites = true;  // fold-batch-normalization, fuse-quantized and the like; see rewrites.h
+  bool apply_rewrites = true;   // fold-batch-normalization, fuse-quantized and the like; see rewrites.h
+  bool absent_weights = false;  // whose file beside the model is not there: only their shapes are known then
 };
 
 Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOptions& options);
+
+// Of the contents of the files beside a model that its tensors lie in, "+3f0a..." (SHA-256); "+absent 77e1..." where
+// not all are there, or may be read. Empty where no tensor lies in one, and of what is no model.
+std::string HashOfExternalData(const std::filesystem::path& model);
 
 }  // namespace infimum

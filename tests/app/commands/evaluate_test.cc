@@ -1,6 +1,8 @@
 // infimum evaluate: cells that are run once, whoever ends when, and what of them is shown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
+#include <onnx/onnx_pb.h>
 
 #include <chrono>
 #include <csignal>
@@ -18,20 +20,29 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-// In place of Python: a framework that answers at once, with the time that `time.txt` holds, and keeps count.
+// In place of Python: a framework that answers at once, with the time that `time.txt` holds (the first process less
+// what `apart.txt` does, the last one more), and keeps count.
 constexpr const char* kFramework = R"sh(#!/bin/sh
 [ -f fails.txt ] && { cat fails.txt >&2; exit 1; }
 [ -f sleeps.txt ] && sleep "$(cat sleeps.txt)"
 echo "$2" >> calls.txt
+case "$1" in *pytorch*) name=pytorch;; *) name=onnxruntime;; esac
+model=$(sha256sum "$2" | cut -c1-64)
 us=$(cat time.txt)
-while [ $# -gt 1 ]; do [ "$1" = --output ] && out=$2; shift; done
-samples="$us.0,$us.1,$us.2,$us.1,$us.0,$us.1,$us.2,$us.1"
+apart=$(cat apart.txt)
+while [ $# -gt 1 ]; do
+  case "$1" in --output) out=$2;; --contract) contract=$2;; --module) module=$2;; esac
+  shift
+done
+case "$module" in ''|/*) ;; *) module=$PWD/$module;; esac
+samples() { echo "{\"samples_us\": [$1.0,$1.1,$1.2,$1.1,$1.0,$1.1,$1.2,$1.1]}"; }
 cat > "$out" <<END
-{"schema": "infimum.run/1", "framework": "onnxruntime", "framework_version": "$(cat version.txt)", "model": "m",
- "model_sha256": "ab", "dims": {}, "threads": 1, "contract": "strict-f32",
- "settings": {"outputs": "[{\"name\": \"y\", \"norm\": 2, \"values\": [$(cat value.txt)]}]"},
- "end_to_end": [{"samples_us": [$samples]}, {"samples_us": [$samples]}, {"samples_us": [$samples]}],
+{"schema": "infimum.run/1", "framework": "$name", "framework_version": "$(cat version.txt)", "model": "m",
+ "model_sha256": "$model", "dims": {}, "threads": 1, "contract": "$contract",
+ "settings": {"module": "$module", "outputs": "[{\"name\": \"y\", \"norm\": 2, \"values\": [$(cat value.txt)]}]"},
+ "end_to_end": [$(samples $((us - apart))), $(samples $us), $(samples $((us + apart)))],
  "layers": [], "warnings": []}
 END
 )sh";
@@ -41,7 +52,8 @@ class EvaluateTest : public ::testing::Test {
   void SetUp() override {
     program_.Write("framework", kFramework);
     fs::permissions(program_.folder() / "framework", fs::perms::owner_all);
-    for (const auto& [file, text] : {std::pair{"time.txt", "100"}, {"version.txt", "1.0"}, {"value.txt", "1"}})
+    for (const auto& [file, text] :
+         {std::pair{"time.txt", "100"}, {"apart.txt", "0"}, {"version.txt", "1.0"}, {"value.txt", "1"}})
       program_.Write(file, text);
   }
 
@@ -216,6 +228,47 @@ TEST_F(EvaluateTest, VerifySaysSameSlowerOtherNumbersAndWhatElseChanged) {
   EXPECT_EQ(verify(3)["numbers"], "differ");
 }
 
+TEST_F(EvaluateTest, VerifyMeasuresOnWhereTheVerdictIsOpen) {
+  const std::string model = R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})";
+  const auto why = [&](const std::string& more) {
+    WriteEvaluation(model, more);
+    program_.Run(Command());
+    program_.Write("apart.txt", "30");
+    const nlohmann::json cell = program_.Json(Command({"--verify", "--format", "json"}))["cells"][0];
+    program_.Write("apart.txt", "0");
+    EXPECT_EQ(cell["verdict"], "undecided");
+    return cell["why"].get<std::string>();
+  };
+  EXPECT_THAT(why(""), HasSubstr("the processes (9 now, 3 before) are too far apart"));
+  EXPECT_EQ(Calls(), 4U);
+  EXPECT_THAT(why(R"(, "method": {"time_limit_s": 1})"),
+              HasSubstr("(3 now, 3 before) are too far apart: a quieter machine would tell; more do not fit into "
+                        "its time limit"));
+  EXPECT_EQ(Calls(), 6U);
+}
+
+TEST_F(EvaluateTest, AVerificationThatIsKilledLeavesItsAttempt) {
+  WriteEvaluation(R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})");
+  program_.Run(Command());
+  program_.Write("sleeps.txt", "30");
+  const pid_t running = program_.Start(Command({"--verify"}));
+  for (int wait = 0; wait < 200 && Attempts()["rows"].size() < 2; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // Another one leaves the cell to it.
+  EXPECT_THAT(program_.Run(Command({"--verify"})), HasSubstr("another process measures it now"));
+  ::kill(running, SIGKILL);
+  program_.Finish(running);
+  ASSERT_EQ(Attempts()["rows"].size(), 2U);
+  EXPECT_TRUE(Attempts()["rows"][1][1].is_null());
+  fs::remove(program_.folder() / "sleeps.txt");
+  // The cell has its result: it is to be run no more, and is verified again.
+  EXPECT_THAT(program_.Infimum(Command()).errors, Not(HasSubstr("never ended")));
+  const Ended again = program_.Infimum(Command({"--verify"}));
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("never ended"));
+  EXPECT_EQ(Attempts()["rows"].size(), 3U);
+}
+
 // What an evaluation may state otherwise is named, each alone.
 TEST_F(EvaluateTest, VerifyOfOtherCellsNamesWhatIsOtherwise) {
   const std::string model = R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})";
@@ -284,6 +337,79 @@ TEST(Evaluate, OnnxRuntimeRunsACellAndItsOutputsAreVerified) {
   for (const nlohmann::json& cell : again["cells"]) EXPECT_NE(cell["numbers"], "differ") << cell;
 }
 
+TEST_F(EvaluateTest, WeightsBesideAModelAreInItsHashAndMissingOnlyWhereTheyAreNeeded) {
+  onnx::ModelProto model;
+  const auto parsed = onnx::OnnxParser::Parse(model, R"(<ir_version: 9, opset_import: ["" : 17]>
+      g (float[8, 64] x) => (float[8, 32] y) { y = MatMul(x, w) })");
+  ASSERT_TRUE(parsed.IsOK()) << parsed.ErrorMessage();
+  onnx::TensorProto& weights = *model.mutable_graph()->add_initializer();
+  weights.set_name("w");
+  weights.set_data_type(onnx::TensorProto::FLOAT);
+  weights.add_dims(64);
+  weights.add_dims(32);
+  weights.set_data_location(onnx::TensorProto::EXTERNAL);
+  weights.add_external_data()->set_key("location");
+  weights.mutable_external_data(0)->set_value("w.bin");
+  program_.Write("m.onnx", model.SerializeAsString());
+  WriteEvaluation(R"({"file": "m.onnx"})", R"(, "devices": ["here", "H200"])");
+  const auto cells = [&] { return nlohmann::json(program_.Json(Command({"--format", "json"}))["cells"]); };
+
+  const nlohmann::json absent = cells();
+  EXPECT_EQ(absent[0]["state"], "skipped");
+  EXPECT_THAT(absent[0]["reason"].get<std::string>(), HasSubstr("'w.bin' cannot be found beside the model"));
+  EXPECT_EQ(absent[1]["state"], "ok");
+  EXPECT_GT(absent[1]["facts"]["floor_us"].get<double>(), 0);
+  program_.Write("w.bin", std::string(std::size_t{64} * 32 * 4, 'a'));
+  const nlohmann::json there = cells();
+  EXPECT_EQ(there[0]["state"], "ok");
+  EXPECT_EQ(there[1]["facts"]["floor_us"], absent[1]["facts"]["floor_us"]);
+  program_.Write("w.bin", std::string(std::size_t{64} * 32 * 4, 'b'));
+  const nlohmann::json other = cells();
+  EXPECT_EQ(Calls(), 2U);
+  for (const int cell : {0, 1}) {
+    EXPECT_NE(absent[cell]["hash"], there[cell]["hash"]);
+    EXPECT_NE(other[cell]["hash"], there[cell]["hash"]);
+  }
+}
+
+// Of a module in another folder, converted to another type.
+TEST_F(EvaluateTest, AReportsRunOfAModuleIsReproducedAsTheSameCell) {
+  program_.Run({"synth", "fc", "--layers", "1", "--nodes", "16", "-o", "."});
+  fs::rename(program_.folder() / "fc_layers-1_nodes-16_inputs-2000_outputs-1000_batch-1_type-f32.onnx",
+             program_.folder() / "m.onnx");
+  fs::create_directory(program_.folder() / "nets");
+  program_.Write("nets/net.py", "net = 1");
+  const std::string module = (program_.folder() / "nets/net.py:net").string();
+  const auto reproduce = [&](const std::string& file) {
+    program_.Run({"report", "m.onnx", "--backend", "fake", "--framework", "pytorch", "--reproduce", "-o", file});
+    return nlohmann::json(
+        program_.Json({"evaluate", file, "--list", "--backend", "fake", "--format", "json"})["cells"][0]);
+  };
+  WriteEvaluation(R"({"file": "m.onnx"})", R"(, "frameworks": [{"name": "pytorch", "module": "nets/net.py:net"}],
+                  "contracts": ["bf16"], "input": 7, "method": {"seconds": 0.5, "processes": 4, "time_limit_s": 99})");
+  const nlohmann::json measured = program_.Json(Command({"--format", "json"}))["cells"][0];
+  ASSERT_EQ(measured["state"], "ok") << measured;
+  const nlohmann::json again = reproduce("sub.json");
+  EXPECT_EQ(again["hash"], measured["hash"]);
+  EXPECT_EQ(again["fields"]["contract"], "bf16");
+  EXPECT_EQ(again["state"], "ok");
+  EXPECT_THAT(program_.Read("sub.json"), HasSubstr(module));
+  // Another content is another cell.
+  program_.Write("nets/net.py", "net = 2");
+  EXPECT_NE(reproduce("sub.json")["hash"], measured["hash"]);
+
+  // A run that no cell asked for: as a cell it is the same one from then on.
+  program_.Run({"measure", "m.onnx", "--backend", "fake", "--python", "./framework", "--framework", "pytorch",
+                "--module", module, "--contract", "f16", "--seconds", "0.25"});
+  const nlohmann::json first = reproduce("first.json");
+  EXPECT_EQ(first["fields"]["contract"], "f16");
+  EXPECT_EQ(first["fields"]["framework.version"], "1.0");
+  EXPECT_EQ(first["fields"]["method.seconds"], "0.25");
+  EXPECT_TRUE(first["state"].is_null());
+  program_.Run({"evaluate", "first.json", "--backend", "fake", "--python", "./framework"});
+  EXPECT_EQ(reproduce("second.json")["hash"], first["hash"]);
+}
+
 TEST(Evaluate, AReportsRunIsReproducedByAnEvaluationOfOneCell) {
   const ProgramTest program;
   const std::string model = ProgramTest::Light("squeezenet");
@@ -298,10 +424,8 @@ TEST(Evaluate, AReportsRunIsReproducedByAnEvaluationOfOneCell) {
   const nlohmann::json again =
       program.Json({"evaluate", "again.json", "--list", "--backend", "fake", "--format", "json"});
   ASSERT_EQ(again["cells"].size(), 1U);
-  const nlohmann::json& fields = again["cells"][0]["fields"];
-  EXPECT_EQ(fields["framework.version"], measured["cells"][0]["framework_version"]);
-  EXPECT_EQ(fields["model.sha256"], measured["cells"][0]["fields"]["model.sha256"]);
-  EXPECT_EQ(fields["method.processes"], "2");
+  EXPECT_EQ(again["cells"][0]["hash"], measured["cells"][0]["hash"]);
+  EXPECT_THAT(program.Read("again.json"), HasSubstr(measured["cells"][0]["framework_version"].get<std::string>()));
 }
 
 }  // namespace

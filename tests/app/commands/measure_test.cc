@@ -240,7 +240,7 @@ TEST_F(MeasurePyTorch, LayersAreTheOperatorsThatTheModuleCalled) {
                                   AllOf(HasSubstr(", 3 layers profiled"), HasSubstr("; under the profiler "))));
   const nlohmann::json run = nlohmann::json::parse(program_.Read("run.json"));
   EXPECT_EQ(run.at("settings").at("mode"), "eager");
-  EXPECT_EQ(run.at("settings").at("module"), "network.py:network");
+  EXPECT_EQ(run.at("settings").at("module"), (program_.folder() / "network.py:network").string());
   const nlohmann::json& layer = run.at("layers")[0];
   EXPECT_EQ(layer.at("name"), "convolution:conv2d");
   EXPECT_EQ(layer.at("op"), "aten::conv2d");

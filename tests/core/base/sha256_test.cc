@@ -1,10 +1,13 @@
 #include "infimum/base/sha256.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
@@ -27,6 +30,18 @@ TEST(Sha256, IsTheSameWithAndWithoutTheProcessorsInstructions) {
     EXPECT_EQ(Hash(text), Hash(text, Sha256Instructions::kPortable)) << length;
     text += static_cast<char>(length * 37);
   }
+}
+
+TEST(Sha256, OfAFileIsThatOfItsContent) {
+  const testing::TemporaryFolder folder;
+  const std::string text((std::size_t{5} << 19) + 3, 'x');  // two parts and a half
+  EXPECT_EQ(Sha256OfFile(folder.Write("file", text)), Hash(text));
+  EXPECT_EQ(Sha256OfFile(folder.Write("empty", "")), Hash(""));
+  EXPECT_FALSE(Sha256OfFile(folder.path()));
+  EXPECT_FALSE(Sha256OfFile(folder.path() / "none"));
+  // Waited for by nobody.
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(Sha256OfFile(folder.path() / "pipe"));
 }
 
 TEST(Sha256, OfPartsIsThatOfTheWhole) {

@@ -103,6 +103,59 @@ TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
   EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("w.bin", 8, "-1")), HasSubstr("expected a number of bytes"));
 }
 
+TEST(ExternalData, ThatIsAbsentLeavesTheShapesWhereTheyAreEnough) {
+  const testing::TemporaryFolder folder;
+  ReadOptions options;
+  options.absent_weights = true;
+  const std::filesystem::path file = folder.Write("model.onnx", ModelWithWeightsAt("w.bin", 8).SerializeAsString());
+  const Result<ModelGraph> graph = ReadModel(file, options);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(LayerCalled(*graph, "m").parameters.value, 128);
+  EXPECT_FALSE(ValueCalled(*graph, "w").constant);
+  // What is there is checked all the same, and what lies outside is refused.
+  folder.Write("w.bin", std::string(127, 'a'));
+  EXPECT_FALSE(ReadModel(file, options).ok());
+  EXPECT_FALSE(ReadModel(folder.Write("out.onnx", ModelWithWeightsAt("../w", 8).SerializeAsString()), options).ok());
+}
+
+TEST(ExternalData, IsHashedByItsContent) {
+  const testing::TemporaryFolder folder;
+  const auto hash = [&](const onnx::ModelProto& model) {
+    return HashOfExternalData(folder.Write("model.onnx", model.SerializeAsString()));
+  };
+  const onnx::ModelProto one = ModelWithWeightsAt("w.bin", 8);
+  EXPECT_EQ(hash(ModelOf("g (float[2] x) => (float[2] y) <float[2] w> { y = Mul (x, w) }")), "");
+  EXPECT_EQ(HashOfExternalData(folder.Write("text.onnx", "no model")), "");
+  EXPECT_EQ(HashOfExternalData(folder.path() / "none.onnx"), "");
+  const std::string absent = hash(one);
+  EXPECT_THAT(absent, HasSubstr("+absent "));
+  folder.Write("w.bin", std::string(128, 'a'));
+  const std::string with = hash(one);
+  EXPECT_EQ(with.size(), 65U);
+  EXPECT_NE(absent.substr(8), with.substr(1));
+  folder.Write("w.bin", std::string(127, 'a') + "b");
+  EXPECT_NE(hash(one), with);
+  // By content: where it is called otherwise it is the same. A file of several tensors is read once.
+  folder.Write("v.bin", std::string(128, 'a'));
+  onnx::ModelProto other = ModelWithWeightsAt("v.bin", 8);
+  *other.mutable_graph()->add_initializer() = other.graph().initializer(0);
+  EXPECT_EQ(hash(other), with);
+  // Also of a constant in a body, and of a function's.
+  onnx::ModelProto nested = ModelWithWeightsAt("v.bin", 8);
+  onnx::AttributeProto& body = *nested.mutable_graph()->mutable_node(0)->add_attribute();
+  *body.mutable_g()->add_initializer() = one.graph().initializer(0);
+  const std::string both = hash(nested);
+  EXPECT_NE(both, with);
+  EXPECT_EQ(both.size(), 65U);
+  std::filesystem::remove(folder.path() / "w.bin");
+  EXPECT_THAT(hash(nested), HasSubstr("+absent "));
+  // What may not be read is not read.
+  std::filesystem::create_directory(folder.path() / "model");
+  const std::filesystem::path inner =
+      folder.Write("model/model.onnx", ModelWithWeightsAt("../v.bin", 8).SerializeAsString());
+  EXPECT_EQ(HashOfExternalData(inner), absent);
+}
+
 TEST(ExternalData, OfManyGigabytesIsCheckedWithoutReadingIt) {
   const testing::TemporaryFolder folder;
   constexpr std::int64_t kRows = std::int64_t{1} << 30;                                              // 16 GiB

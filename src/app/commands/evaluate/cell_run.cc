@@ -60,6 +60,12 @@ Result<CellRunner> CellRunner::Make(const CellRunnerOptions& options, const Inst
   return CellRunner(options, installation, store, std::move(here), std::move(folder));
 }
 
+void CellRunner::File::Remove() const {
+  std::error_code ignored;
+  for (const char* const more : {"", ".data"})
+    if (is_ours) std::filesystem::remove(path.string() + more, ignored);
+}
+
 // `for_reading`: weights may be made at load, whatever the cell says of them.
 Result<CellRunner::File> CellRunner::FileOf(const PlannedCell& planned, bool for_reading) {
   if (planned.family == nullptr) return File{planned.file, false};
@@ -109,11 +115,9 @@ Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChan
   INFIMUM_ASSIGN_OR_RETURN(const File file, FileOf(planned, true));
   std::optional<NumericContract> contract;
   if (!planned.cell.contract.empty()) contract = FindContract(planned.cell.contract);
-  Result<ModelUnder> under = ReadModelUnder(file.path, planned.cell.dims, contract);
-  if (file.is_ours) {
-    std::error_code ignored;
-    std::filesystem::remove(file.path, ignored);
-  }
+  const bool is_measured = planned.cell.quantity == CellQuantity::kLatency;
+  Result<ModelUnder> under = ReadModelUnder(file.path, planned.cell.dims, contract, true, !is_measured);
+  file.Remove();
   if (!under.ok()) return under.error();
   if (planned.family == nullptr) {
     const InspectTotals totals = TotalsOf(under->graph);
@@ -168,25 +172,26 @@ Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, boo
   return prepared;
 }
 
-Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& prepared, Talk& talk) {
+Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& prepared, const CellMethod& method,
+                                   Talk& talk) {
   if (prepared.refusal) return *prepared.refusal;
   const EvaluationCell& cell = planned.cell;
   FrameworkFailure failure = FrameworkFailure::kNone;
   FrameworkOptions options;
   options.framework = cell.framework.name;
   options.python = options_.python;
-  options.module = cell.framework.module;
+  options.module = planned.module;
   options.mode = cell.framework.mode;
   options.options = cell.framework.options;
   options.options["seed"] = std::to_string(cell.input);
   if (!cell.cores.empty()) options.options["cores"] = cell.cores;
   options.dims = cell.dims;
   options.threads = cell.threads;
-  options.repetitions = cell.method.processes;
-  options.sampling = std::chrono::milliseconds(static_cast<std::int64_t>(cell.method.seconds * 1000));
+  options.repetitions = method.processes;
+  options.sampling = std::chrono::milliseconds(static_cast<std::int64_t>(method.seconds * 1000));
   options.layers = false;
-  options.most = std::chrono::seconds(cell.method.time_limit_s);
-  options.memory = cell.method.memory_limit;
+  options.most = std::chrono::seconds(method.time_limit_s);
+  options.memory = method.memory_limit;
   options.device = here_.device.kind;
   options.device_name = here_.device.kind == DeviceKind::kGpu ? here_.device.name : "";
   options.failure = &failure;
@@ -205,11 +210,7 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
     return MeasureFramework(installation_, file.path, options, talk);
   };
   Result<RunProfile> run = measure();
-  if (file.is_ours) {
-    std::error_code ignored;
-    std::filesystem::remove(file.path, ignored);
-    std::filesystem::remove(file.path.string() + ".data", ignored);
-  }
+  file.Remove();
   if (!run.ok()) {
     if (run.error().message.starts_with("interrupted")) return run.error();
     return Refused(StateOf(failure), run.error().message, prepared.facts);
@@ -220,13 +221,14 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
                                cell.framework.version),
                    prepared.facts);
   run->device = here_.device.Key().text;
-  if (planned.family == nullptr) {
-    INFIMUM_ASSIGN_OR_RETURN([[maybe_unused]] const ImportCount count, store_.ImportRun(*run));
-  }
   CellResult result{.state = CellState::kOk, .reason = "", .measured_at = UtcNow(), .facts = prepared.facts};
   result.framework_version = run->framework_version;
   result.evidence = EvidenceOf(*run, here_);
   result.repetitions = RepetitionsOf(*run);
+  run->settings[kCellSetting] = CanonicalText(cell);
+  if (planned.family == nullptr) {
+    INFIMUM_ASSIGN_OR_RETURN([[maybe_unused]] const ImportCount count, store_.ImportRun(*run));
+  }
   if (result.repetitions.empty()) {
     result.state = CellState::kFailed;
     result.reason = "noisy: " + run->noisy;

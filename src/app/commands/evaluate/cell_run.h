@@ -2,7 +2,7 @@
 //
 //   Result<CellRunner> runner = CellRunner::Make({}, installation, *store, talk);
 //   Result<CellRunner::Prepared> prepared = runner->Prepare(planned, true);   // facts, or why it cannot be run
-//   Result<CellResult> result = runner->Run(planned, *prepared, talk);
+//   Result<CellResult> result = runner->Run(planned, *prepared, planned.cell.method, talk);
 //
 // A model of a family is a file for as long as it is needed.
 #pragma once
@@ -22,6 +22,9 @@
 #include "src/evaluation/evaluation.h"
 
 namespace infimum {
+
+// Of a run that is kept: the canonical text of the cell that it was made for.
+inline constexpr const char* kCellSetting = "cell";
 
 struct CellRunnerOptions {
   CampaignOptions campaign;
@@ -47,8 +50,9 @@ class CellRunner {
   // the model. An error where the file cannot be read at all. `peaks`: of the device as it could be.
   Result<Prepared> Prepare(const PlannedCell& planned, bool floors, std::span<const PeakChange> peaks = {});
 
-  // Measures it; what goes wrong in the framework is a state of the result. An error where we ourselves cannot go on.
-  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, Talk& talk);
+  // Measures it, by its own method or another; what goes wrong in the framework is a state of the result. An error
+  // where we ourselves cannot go on.
+  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, const CellMethod& method, Talk& talk);
 
  private:
   CellRunner(const CellRunnerOptions& options, const Installation& installation, Store& store, RunnerDescription here,
@@ -61,7 +65,9 @@ class CellRunner {
 
   struct File {
     std::filesystem::path path;
-    bool is_ours = false;  // to be removed
+    bool is_ours = false;
+
+    void Remove() const;  // of ours, with its weights
   };
   Result<File> FileOf(const PlannedCell& planned, bool for_reading);
   Result<const DeviceModel*> ModelOfDevice(const std::string& name, std::int64_t threads, NumericContract contract,

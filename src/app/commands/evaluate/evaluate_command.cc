@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 
+#include "infimum/base/clock.h"
 #include "infimum/base/text.h"
 #include "reports/sweep/sweep_report.h"
 #include "reports/text/csv.h"
@@ -124,20 +125,13 @@ class Evaluating {
       const CellAttempt* const before = NewestResult(attempts, planned.hash, device);
       if (before == nullptr) {
         one.verification.not_comparable = NotComparable(planned, attempts, device);
-        verified.push_back(std::move(one));
-        continue;
+      } else {
+        talk_.Progress("verifying " + planned.name, static_cast<std::int64_t>(i),
+                       static_cast<std::int64_t>(file_.cells.size()), std::nullopt);
+        const Status done = VerifyOne(planned, *before->result, one);
+        if (Interrupted()) break;
+        INFIMUM_RETURN_IF_ERROR(done);
       }
-      talk_.Progress("verifying " + planned.name, static_cast<std::int64_t>(i),
-                     static_cast<std::int64_t>(file_.cells.size()), std::nullopt);
-      INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned));
-      if (Interrupted()) break;
-      one.before = TimeOf(*before->result);
-      one.now = TimeOf(now);
-      one.verification = infimum::Verify(now, *before->result, options_.threshold);
-      now.verifies = true;
-      INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> attempt,
-                               store_.BeginCell(AttemptAt(planned), [](const auto&) { return true; }));
-      INFIMUM_RETURN_IF_ERROR(store_.EndCell(*attempt, now));
       verified.push_back(std::move(one));
     }
     talk_.EndProgress();
@@ -147,43 +141,72 @@ class Evaluating {
   std::size_t held() const { return held_; }
 
  private:
-  CellAttempt AttemptAt(const PlannedCell& planned) const {
-    // As long as it may take, and for what stands around it.
-    const std::chrono::seconds longest(planned.cell.method.time_limit_s + 120);
-    return {0, planned.hash, runner_.here().device.Key().text, worker_, UtcNow(), UtcIn(longest)};
-  }
-
-  Result<CellResult> Measure(const PlannedCell& planned) {
+  Result<CellResult> Measure(const PlannedCell& planned, const CellMethod& method) {
     INFIMUM_ASSIGN_OR_RETURN(const CellRunner::Prepared prepared, runner_.Prepare(planned, true));
-    return runner_.Run(planned, prepared, talk_);
+    return runner_.Run(planned, prepared, method, talk_);
   }
 
-  bool IsDone(const CellResult& result) const {
-    if (result.verifies) return false;
-    return result.state == CellState::kOk || !(options_.retry || IsNoisy(result));
+  // Measures on where the verdict is undecided, within the time limit of the cell.
+  Status VerifyOne(const PlannedCell& planned, const CellResult& before, VerifiedCell& one) {
+    INFIMUM_ASSIGN_OR_RETURN(const auto begun, Begin(planned, [](const auto&) { return true; }));
+    if (!begun) {
+      one.verification.not_comparable = "another process measures it now";
+      return {};
+    }
+    CellMethod method = planned.cell.method;
+    const Clock::Duration begin = SteadyClock().Now();
+    INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned, method));
+    const auto measure_more = [&](std::int64_t processes, CellResult& result) -> Result<std::string> {
+      const auto took = std::chrono::ceil<std::chrono::seconds>(SteadyClock().Now() - begin).count();
+      method.processes = processes;
+      method.time_limit_s = planned.cell.method.time_limit_s - took;
+      // As many again take as long again.
+      if (took > method.time_limit_s) return std::string("more do not fit into its time limit");
+      INFIMUM_ASSIGN_OR_RETURN(const CellResult more, Measure(planned, method));
+      result.repetitions.insert(result.repetitions.end(), more.repetitions.begin(), more.repetitions.end());
+      return more.state == CellState::kOk ? std::string() : "more of them: " + more.reason;
+    };
+    INFIMUM_ASSIGN_OR_RETURN(one.verification,
+                             VerifyMeasuringOn(now, before, options_.threshold, method.processes, measure_more));
+    one.before = TimeOf(before);
+    one.now = TimeOf(now);
+    now.verifies = true;
+    return store_.EndCell(*begun, now);
+  }
+
+  // Begins the cell where what was before leaves it to be run, unless another process is at it. Says what never ended.
+  Result<std::optional<std::int64_t>> Begin(const PlannedCell& planned,
+                                            const std::function<bool(std::span<const CellAttempt>)>& is_to_run) {
+    // As long as it may take, and for what stands around it.
+    const std::string until = UtcIn(std::chrono::seconds(planned.cell.method.time_limit_s + 120));
+    const CellAttempt attempt{0, planned.hash, runner_.here().device.Key().text, worker_, UtcNow(), until};
+    return store_.BeginCell(attempt, [&](std::span<const CellAttempt> before) {
+      if (!is_to_run(before)) return false;
+      for (const CellAttempt& one : before) {
+        if (one.result) continue;
+        if (IsUnderWay(one, runner_.here())) {
+          ++held_;
+          return false;
+        }
+        const auto is_later = [&](const CellAttempt& other) { return other.id > one.id; };
+        if (std::ranges::none_of(before, is_later))
+          talk_.Warn(fmt::format("{} ({}) was begun at {} and never ended, as its worker is gone: it is run again",
+                                 planned.name, planned.hash.substr(0, 12), one.begun_at));
+      }
+      return true;
+    });
   }
 
   Status RunOne(const PlannedCell& planned) {
-    const CellAttempt attempt = AttemptAt(planned);
-    INFIMUM_ASSIGN_OR_RETURN(
-        const std::optional<std::int64_t> begun, store_.BeginCell(attempt, [&](std::span<const CellAttempt> before) {
-          for (const CellAttempt& one : before) {
-            if (one.result) continue;
-            if (IsUnderWay(one, runner_.here())) {
-              ++held_;
-              return false;
-            }
-            const auto is_later = [&](const CellAttempt& other) { return other.id > one.id; };
-            if (std::ranges::none_of(before, is_later))
-              talk_.Warn(fmt::format("{} ({}) was begun at {} and never ended, as its worker is gone: it is run again",
-                                     planned.name, planned.hash.substr(0, 12), one.begun_at));
-          }
-          return options_.again || std::ranges::none_of(before, [&](const CellAttempt& one) {
-                   return one.result && IsDone(*one.result);
-                 });
-        }));
+    const auto is_done = [&](const CellAttempt& one) {
+      return one.result && !one.result->verifies &&
+             (one.result->state == CellState::kOk || !(options_.retry || IsNoisy(*one.result)));
+    };
+    INFIMUM_ASSIGN_OR_RETURN(const auto begun, Begin(planned, [&](const auto& before) {
+                               return options_.again || std::ranges::none_of(before, is_done);
+                             }));
     if (!begun) return {};
-    Result<CellResult> result = Measure(planned);
+    Result<CellResult> result = Measure(planned, planned.cell.method);
     // What was interrupted stays begun, and is told of next time.
     if (Interrupted()) return {};
     if (!result.ok()) return result.error();
@@ -310,6 +333,7 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<VerifiedCell> verified, evaluating.Verify(*part));
     INFIMUM_RETURN_IF_ERROR(Write(options, VerificationTable(verified, options.threshold),
                                   [&] { return VerificationJson(file.hash, verified); }));
+    if (Interrupted()) return Error{"interrupted: cells that are not listed were not verified"};
     return std::ranges::any_of(verified, &VerifiedCell::is_worse) ? kGateFailed : kDone;
   }
   if (!options.list) {
@@ -351,8 +375,8 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--again", options->again, "also cells that have a result");
   command->add_flag("--retry", options->retry, "also cells whose result is not ok");
   command->add_flag("--verify", options->verify,
-                    "measure cells that have a result again: same, faster, slower or undecided, and what changed; exit "
-                    "code 3 where numbers differ or a cell is slower");
+                    "measure cells that have a result again, and on while undecided: same, faster, slower, and what "
+                    "changed; exit code 3 where numbers differ or a cell is slower");
   command->add_option("--threshold", options->threshold, "with --verify: relative difference that matters")
       ->type_name("X")
       ->check(NumberBetween(0.001, 10))

@@ -135,6 +135,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
   for (const std::string& warning : run.warnings) talk.Warn(warning);
   run.device = device.Key().text;
+  run.settings["seconds"] = fmt::format("{:g}", seconds);
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store->ImportRun(run));
   INFIMUM_RETURN_IF_ERROR(
       store->ImportModel(DescribeModel(std::filesystem::path(options.model).stem().string(), graph, framework.dims)));

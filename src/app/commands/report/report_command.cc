@@ -3,12 +3,12 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "infimum/base/text.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/compare_sides/report_compare_command.h"
+#include "src/app/commands/evaluate/cell_run.h"
 #include "src/app/commands/report_sweep/report_sweep_command.h"
 #include "src/app/model_report/report_output.h"
 #include "src/app/options.h"
@@ -26,32 +26,47 @@ struct ReportOptions {
   TalkOptions talk;
 };
 
-// The run that the report is about, as an evaluation of one cell: `infimum evaluate` runs it again.
+// The run that the report is about, as an evaluation of one cell, which `infimum evaluate` runs again: the cell that it
+// was made for, or what its settings say.
 Result<std::string> EvaluationOf(const RunProfile& run, const std::string& model) {
-  nlohmann::ordered_json framework = {{"name", run.framework}, {"version", run.framework_version}};
-  nlohmann::ordered_json json = {{"schema", "infimum.evaluation/1"}, {"name", run.model_name}};
-  json["models"] = {{{"file", std::filesystem::absolute(model).string()}}};
-  if (!run.dims.empty()) json["models"][0]["dims"] = run.dims;
   const auto setting = [&run](const char* name) {
     const auto found = run.settings.find(name);
     return found == run.settings.end() ? std::string() : found->second;
   };
-  if (const std::string mode = setting("mode"); !mode.empty()) framework["mode"] = mode;
-  if (const std::string module = setting("module"); !module.empty()) framework["module"] = module;
-  if (const std::string level = setting("graph_optimization_level"); !level.empty() && level != "all")
-    framework["options"] = {{"optimization", level}};
-  json["frameworks"] = {framework};
-  if (run.threads) json["threads"] = {*run.threads};
-  if (const auto seed = ParseInteger(setting("seed"))) json["input"] = *seed;
-  json["method"] = {{"processes", run.end_to_end.size()}};
-  return json.dump(2) + "\n";
+  EvaluationCell cell;
+  if (const std::string text = setting(kCellSetting); !text.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(cell, ParseCell(text));
+  } else {
+    cell.dims = run.dims;
+    cell.framework = {.name = run.framework, .version = run.framework_version, .mode = setting("mode")};
+    if (const std::string level = setting("graph_optimization_level"); !level.empty() && level != "all")
+      cell.framework.options["optimization"] = level;
+    if (run.contract != Name(NumericContract::kStrictF32)) cell.contract = run.contract;
+    cell.threads = run.threads.value_or(cell.threads);
+    cell.input = ParseInteger(setting("seed")).value_or(cell.input);
+    cell.method.seconds = ParseNumber(setting("seconds")).value_or(cell.method.seconds);
+    cell.method.processes = static_cast<std::int64_t>(run.end_to_end.size());
+  }
+  cell.framework.module = setting("module");  // where it is, which no cell says
+  Evaluation evaluation;
+  evaluation.name = run.model_name;
+  evaluation.description = fmt::format("as {} {} ran it on {}", run.framework, run.framework_version, run.device);
+  evaluation.models.push_back({.file = std::filesystem::absolute(model).string()});
+  for (const auto& [name, extent] : cell.dims) evaluation.models[0].dims[name] = std::to_string(extent);
+  evaluation.frameworks = {cell.framework};
+  if (!cell.contract.empty()) evaluation.contracts = {cell.contract};
+  evaluation.threads = {cell.threads};
+  evaluation.cores = cell.cores;
+  evaluation.input = cell.input;
+  evaluation.method = cell.method;
+  return FormatEvaluation(evaluation);
 }
 
 Result<int> Reproduce(const ReportOptions& options, const Analysis& analysis) {
   const std::optional<ReportRun>& run = analysis.report.run;
   if (!run)
-    return Error{fmt::format("the store holds no run of {} to be reproduced; `infimum measure {}` makes one",
-                             options.model, ShellQuoted(options.model))};
+    return Error{fmt::format("the store holds no run of {} by {} to be reproduced; `infimum measure {}` makes one",
+                             options.model, options.stored.framework, ShellQuoted(options.model))};
   INFIMUM_ASSIGN_OR_RETURN(const std::string text, EvaluationOf(run->profile, options.model));
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output.empty() ? "-" : options.output, text));
   return kDone;
@@ -87,6 +102,9 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   AddDatabase(command, options->stored.database);
   command->add_option("--device", options->stored.device, "a device from the store or a data sheet (default: this one)")
       ->type_name("NAME");
+  command->add_option("--framework", options->stored.framework, "whose run of the model it is about")
+      ->type_name("F")
+      ->capture_default_str();
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddBackend(command, options->stored.campaign.backend, options->backend_options);

@@ -264,8 +264,7 @@ bool LiesIn(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
-Result<const MappedFile*> ExternalData::Find(const std::string& location) {
-  if (const auto found = files_.find(location); found != files_.end()) return found->second.get();
+Result<fs::path> ExternalData::PathOf(const std::string& location) const {
   const std::string where = "external data " + Quoted(location);
   const fs::path relative(location);
   if (location.empty() || location.find('\0') != std::string::npos) return Error{where + " does not name a file"};
@@ -275,6 +274,7 @@ Result<const MappedFile*> ExternalData::Find(const std::string& location) {
   std::error_code error;
   const fs::path folder = model_.has_parent_path() ? model_.parent_path() : fs::path(".");
   const fs::path target = fs::canonical(folder / relative, error);
+  if (error == std::errc::no_such_file_or_directory && may_be_absent_) return fs::path();
   if (error) return Error{where + " cannot be found beside the model: " + error.message()};
   const fs::path real_folder = fs::canonical(folder, error);
   // Where the model itself is a link into a store of files (the way download caches keep them), its data
@@ -282,7 +282,13 @@ Result<const MappedFile*> ExternalData::Find(const std::string& location) {
   const fs::path store = fs::canonical(model_, error).parent_path();
   if (!LiesIn(target, real_folder) && (store.empty() || !LiesIn(target, store)))
     return Error{where + " is a link that leaves the model's folder; copy the file there instead"};
+  return target;
+}
 
+Result<const MappedFile*> ExternalData::Find(const std::string& location) {
+  if (const auto found = files_.find(location); found != files_.end()) return found->second.get();
+  INFIMUM_ASSIGN_OR_RETURN(const fs::path target, PathOf(location));
+  if (target.empty()) return nullptr;
   INFIMUM_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(target));
   return files_.emplace(location, std::make_unique<MappedFile>(std::move(mapped))).first->second.get();
 }
@@ -303,6 +309,7 @@ Result<std::span<const std::byte>> ExternalData::Check(const onnx::TensorProto& 
       length = *number;
   }
   INFIMUM_ASSIGN_OR_RETURN(const MappedFile* file, Find(location));
+  if (file == nullptr) return std::span<const std::byte>();
 
   const DataType type = DataTypeOf(tensor.data_type());
   if (type == DataType::kNone) return std::span<const std::byte>();

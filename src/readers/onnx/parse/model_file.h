@@ -102,7 +102,12 @@ std::optional<Elided> ElidedOf(const onnx::TensorProto& tensor);
 
 class ExternalData {
  public:
-  explicit ExternalData(std::filesystem::path model) : model_(std::move(model)) {}
+  // `may_be_absent`: of a file that is not there the elements are empty.
+  explicit ExternalData(std::filesystem::path model, bool may_be_absent = false)
+      : model_(std::move(model)), may_be_absent_(may_be_absent) {}
+
+  // Where a location's file is; an error where there is none that may be read.
+  Result<std::filesystem::path> PathOf(const std::string& location) const;
 
   // Checks the place of the elements of `tensor`, and where they are; empty for types that are none of ours.
   Result<std::span<const std::byte>> Check(const onnx::TensorProto& tensor, const Shape& shape);
@@ -111,6 +116,7 @@ class ExternalData {
   Result<const MappedFile*> Find(const std::string& location);
 
   std::filesystem::path model_;
+  bool may_be_absent_;
   std::map<std::string, std::unique_ptr<MappedFile>> files_;  // by location; mapped, not read
 };
 
