@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace infimum::brick_times_test {
@@ -27,9 +28,9 @@ TEST(ComposedTime, CountsBricksAndOneCall) {
   composed.bricks = {Timed("conv", 10, 105, 3), Timed("relu", 2, 55, 20)};
   Compose(composed);
   EXPECT_DOUBLE_EQ(composed.total.count(), 1105);
-  // 10 x 3 and 2 x 20 are 50 together.
-  EXPECT_DOUBLE_EQ(composed.interval.low.count(), 1055);
-  EXPECT_DOUBLE_EQ(composed.interval.high.count(), 1155);
+  // 10 x 3 and 2 x 20 are 50 together, and composing itself costs 9 %: 99.45.
+  EXPECT_DOUBLE_EQ(composed.interval.low.count(), 1105 - std::hypot(50, 99.45));
+  EXPECT_DOUBLE_EQ(composed.interval.high.count(), 1105 + std::hypot(50, 99.45));
   EXPECT_EQ(composed.missing, 0);
   EXPECT_THAT(ComposedText(composed, 0), HasSubstr("composed of 2 bricks (12 occurrences)"));
 }

@@ -131,10 +131,9 @@ std::vector<std::string> ScriptArguments(const std::vector<std::filesystem::path
   return arguments;
 }
 
-// What the script writes about one model, or about several.
+// What the script writes about one model, or about several; files that it names lie in `folder`.
 Result<std::string> RunMeasureScript(const Installation& installation, const std::vector<std::filesystem::path>& models,
-                                     const FrameworkOptions& options, Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
+                                     const FrameworkOptions& options, const std::filesystem::path& folder, Talk& talk) {
   ScriptRun script{.framework = options.framework,
                    .python = options.python,
                    .arguments = ScriptArguments(models, options),
@@ -146,13 +145,15 @@ Result<std::string> RunMeasureScript(const Installation& installation, const std
   if (options.device == DeviceKind::kCpu)
     if (const Result<std::filesystem::path> runner = installation.Runner("onednn"); runner.ok())
       script.arguments.insert(script.arguments.end(), {"--metronome", runner->string()});
-  script.arguments.insert(script.arguments.end(), {"--work-directory", folder.path().string()});
-  return RunScript(installation, script, folder.path(), talk);
+  script.arguments.insert(script.arguments.end(), {"--work-directory", folder.string()});
+  return RunScript(installation, script, folder, talk);
 }
 
 Result<RunProfile> MeasureByScript(const Installation& installation, const std::filesystem::path& model,
                                    const FrameworkOptions& options, Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunMeasureScript(installation, {model}, options, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text,
+                           RunMeasureScript(installation, {model}, options, folder.path(), talk));
   std::istringstream run(text);
   return ReadRun(run, options.framework + " run");
 }
@@ -275,7 +276,9 @@ Result<RunProfile> MeasureFramework(const Installation& installation, const std:
 Result<std::vector<Result<RunProfile>>> MeasureInTurn(const Installation& installation,
                                                       const std::vector<std::filesystem::path>& models,
                                                       const FrameworkOptions& options, Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunMeasureScript(installation, models, options, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text,
+                           RunMeasureScript(installation, models, options, folder.path(), talk));
   const nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
   if (!answer.is_object() || !answer.contains("runs") || answer["runs"].size() != models.size())
     return Error{options.framework + " could not be measured: its script wrote no list of runs"};

@@ -37,12 +37,33 @@ TEST(Measure, ReportsAnInferenceWithAndWithoutTheProfiler) {
             "infimum.db); under the profiler 1.075 ms (+2.5 %), of which layers 0.850 ms\n");
 }
 
+// In place of Python: 1 ms for each model, of several in a list; one whose name contains `failing` fails.
+std::string PythonThatMeasures(const ProgramTest& program, const std::string& failing) {
+  std::string script = R"(#!/bin/sh
+shift
+while [ "$1" != --device ]; do
+  sha=$(sha256sum "$1" | cut -d' ' -f1)
+  run='{"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","threads":1,"model_sha256":"'$sha'","end_to_end":[{"samples_us":[1000,1000]}]}'
+  case "$1" in *FAILING*) run='{"failed":"ONNX Runtime has no such kernel"}';; esac
+  runs="$runs,$run"
+  count=x$count
+  shift
+done
+while [ "$1" != --output ]; do shift; done
+runs=${runs#,}
+[ "$count" = x ] || runs='{"runs":['$runs']}'
+echo "$runs" >"$2"
+)";
+  script.replace(script.find("FAILING"), 7, failing);
+  const std::string python = program.Write("python-" + failing, script);
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  return python;
+}
+
 TEST(Measure, AddsUpBricksLessWhatACallCosts) {
   const ProgramTest program;
   // The model that does nothing takes as long as all others here.
-  const std::string python = PythonThatWrites(
-      program, R"({"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","threads":1,)"
-               R"("end_to_end":[{"samples_us":[1000,1000]}]})");
+  const std::string python = PythonThatMeasures(program, "no-brick");
   const std::string model = ProgramTest::Light("squeezenet");
   for (const char* cut : {"fused", "layers"}) {
     const nlohmann::json times =
@@ -52,13 +73,23 @@ TEST(Measure, AddsUpBricksLessWhatACallCosts) {
     EXPECT_EQ(times["error"], 0);
     EXPECT_EQ(times["missing"], 0);
   }
-  EXPECT_THAT(program.Run({"measure", model, "--by-bricks", "--block", "20", "--python", python}),
-              HasSubstr("the whole model: 1.00 ms; composed it is +0.0 % off"));
+  const std::vector<std::string> again = {"measure", model, "--by-bricks", "--python", python};
+  EXPECT_THAT(program.Run(again), HasSubstr("the whole model: 1.00 ms; composed it is +0.0 % off"));
+  EXPECT_THAT(program.Infimum(again).errors, HasSubstr("4 bricks of light_squeezenet, 4 of them measured before"));
   const Ended alone = program.Infimum({"measure", model, "--block", "20", "--python", python});
   EXPECT_EQ(alone.exit_code, 2) << alone.errors;
-  const std::string none = program.Write("none", "#!/bin/sh\necho 'infimum: error: no such framework' >&2\nexit 1\n");
-  std::filesystem::permissions(none, std::filesystem::perms::owner_all);
-  const Ended failed = program.Infimum({"measure", model, "--by-bricks", "--python", none});
+}
+
+TEST(Measure, ABrickThatCannotBeMeasuredIsLeftOutOfTheSum) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended ended = program.Infimum(
+      {"measure", model, "--by-bricks", "--cut", "layers", "--python", PythonThatMeasures(program, "softmax")});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("is left out of the sum: ONNX Runtime has no such kernel"));
+  EXPECT_THAT(ended.output, HasSubstr("without 1 occurrence that have no time"));
+  const Ended failed =
+      program.Infimum({"measure", model, "--by-bricks", "--python", PythonThatMeasures(program, "nothing")});
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.errors, HasSubstr("a model that does nothing could not be measured"));
 }
