@@ -279,7 +279,9 @@ Result<std::vector<Result<RunProfile>>> MeasureInTurn(const Installation& instal
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
   INFIMUM_ASSIGN_OR_RETURN(const std::string text,
                            RunMeasureScript(installation, models, options, folder.path(), talk));
-  const nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
+  // Of one model the run alone.
+  if (models.size() == 1) answer = {{"runs", nlohmann::json::array({answer})}};
   if (!answer.is_object() || !answer.contains("runs") || answer["runs"].size() != models.size())
     return Error{options.framework + " could not be measured: its script wrote no list of runs"};
   std::vector<Result<RunProfile>> runs;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -83,7 +84,10 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
   std::vector<synth::BrickSource> models;
   INFIMUM_ASSIGN_OR_RETURN(synth::BrickSource source, synth::BrickSource::Open(model, options.dims));
   models.push_back(std::move(source));
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<synth::Brick> bricks, CollectBricks(models, cut, {}));
+  // Without names, so that what is alike in several models is one file.
+  synth::BrickOptions nameless;
+  nameless.anonymize = true;
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<synth::Brick> bricks, CollectBricks(models, cut, nameless));
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
   ComposedTime composed;
   FrameworkOptions of_whole = options;
@@ -99,58 +103,61 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
     composed.why_not_whole = whole.error().message;
   }
 
-  const auto take = [&](const RunProfile& run, std::size_t brick) {
-    if (brick == bricks.size()) {
-      if (const std::optional<Latency> call = EndToEndOf(run)) composed.call = *call;
-      return;
-    }
-    BrickTime& time = composed.bricks[brick];
+  // Behind the bricks a model that does nothing, which is what a call costs.
+  synth::Net net("nothing", DataType::kF32, synth::Blocks::kUnrolled);
+  net.Output("output", net.Relu(net.Input("input", {1}, DataType::kF32)));
+  bricks.emplace_back().name = "nothing";
+  INFIMUM_RETURN_IF_ERROR(WriteOnnx(net, {}, folder.path() / "nothing.onnx"));
+  std::ifstream nothing(folder.path() / "nothing.onnx", std::ios::binary);
+  bricks.back().file.assign(std::istreambuf_iterator<char>(nothing), {});
+
+  const auto take = [](const RunProfile& run, BrickTime& time) {
     time.latency = EndToEndOf(run);
     if (time.latency) time.interval = IntervalOf(run);
     if (!time.latency) time.why_not = "noisy: " + run.noisy;
   };
   std::vector<fs::path> files;
-  std::vector<std::size_t> measured;  // of each file; behind the bricks what a call costs
+  std::vector<std::size_t> measured;  // of each file
   for (std::size_t i = 0; i < bricks.size(); ++i) {
     const std::string content = std::move(bricks[i].file);
-    composed.bricks.push_back({bricks[i], std::nullopt, {}, bricks[i].left_out});
-    if (!bricks[i].left_out.empty()) continue;
+    BrickTime& time = composed.bricks.emplace_back(BrickTime{bricks[i], std::nullopt, {}, bricks[i].left_out});
+    if (!time.why_not.empty()) continue;
     INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunProfile> before,
                              runs.find(Sha256(std::as_bytes(std::span(content)))));
     if (before && composed.whole && before->framework_version == composed.whole->framework_version &&
         EndToEndOf(*before)) {
-      take(*before, i);
-      ++composed.known;
+      take(*before, time);
+      if (i + 1 < bricks.size()) ++composed.known;
       continue;
     }
     files.push_back(folder.path() / (bricks[i].name + ".onnx"));
     measured.push_back(i);
     std::ofstream(files.back(), std::ios::binary) << content << std::flush;
   }
-  synth::Net net("nothing", DataType::kF32, synth::Blocks::kUnrolled);
-  net.Output("output", net.Relu(net.Input("input", {1}, DataType::kF32)));
-  files.push_back(folder.path() / "nothing.onnx");
-  measured.push_back(bricks.size());
-  INFIMUM_RETURN_IF_ERROR(WriteOnnx(net, {}, files.back()));
-
   talk.Say(fmt::format("{} of {}, {} of them measured before; the others in {}: {} x {:.3g} s for each",
-                       CountText(bricks.size(), "brick"), Printable(model.stem().string()), composed.known,
+                       CountText(bricks.size() - 1, "brick"), Printable(model.stem().string()), composed.known,
                        options.framework, options.repetitions,
                        std::chrono::duration<double>(options.sampling).count()));
   FrameworkOptions of_brick = options;
   of_brick.layers = false;
   of_brick.dims.clear();
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<Result<RunProfile>> found, MeasureInTurn(installation, files, of_brick, talk));
+  std::vector<Result<RunProfile>> found;
+  if (!files.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(found, MeasureInTurn(installation, files, of_brick, talk));
+  }
   for (std::size_t i = 0; i < found.size(); ++i) {
+    BrickTime& time = composed.bricks[measured[i]];
     if (found[i].ok()) {
       INFIMUM_RETURN_IF_ERROR(runs.keep(*found[i], files[i]));
-      take(*found[i], measured[i]);
-    } else if (measured[i] == bricks.size()) {
-      return Error{"a model that does nothing could not be measured: " + found[i].error().message};
+      take(*found[i], time);
     } else {
-      composed.bricks[measured[i]].why_not = found[i].error().message;
+      time.why_not = found[i].error().message;
     }
   }
+  const BrickTime call = std::move(composed.bricks.back());
+  composed.bricks.pop_back();
+  if (!call.latency) return Error{"a model that does nothing could not be measured: " + call.why_not};
+  composed.call = *call.latency;
   Compose(composed);
   return composed;
 }
