@@ -92,7 +92,8 @@ Result<Finding> CheckDeviceless(const CheckTools& tools) {
   INFIMUM_RETURN_IF_ERROR(CudnnLibrary::Load());
   INFIMUM_ASSIGN_OR_RETURN(const std::string json, PropertiesOfDevice(0));
   INFIMUM_ASSIGN_OR_RETURN(const GpuProperties properties, GpuProperties::Parse(json, "the device"));
-  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<CudnnHandle> handle, CudnnHandle::Create());
+  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<CudnnHandle> handle,
+                           CudnnHandle::Create(properties.compute_capability()));
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Workload> workloads, LayersOf(tools));
   Finding finding;
   for (const Workload& workload : workloads) {

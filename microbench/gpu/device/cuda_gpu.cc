@@ -31,6 +31,9 @@ bool IsSticky(cudaError_t error) {
     case cudaErrorAssert:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorMpsConnectionFailed:
+    case cudaErrorUnknown:
       return true;
     default:
       return false;

@@ -40,6 +40,15 @@ void AddListed(const char* variable, std::vector<fs::path>& folders) {
   }
 }
 
+// What brings a library, by its folder in wheels. Of CUDA 13 most wheels have no version in their names.
+std::string Wheel(std::string_view package) {
+  if (package == "nvml") return "it comes with NVIDIA's driver";
+  if (package == "cudnn") return "pip install nvidia-cudnn-cu13, or NVIDIA's packages";
+  std::string name(package);
+  std::ranges::replace(name, '_', '-');
+  return "pip install nvidia-" + name + ", or NVIDIA's packages";
+}
+
 std::string PathOf(void* handle, const std::string& name) {
   // A library's own address tells where the loader found it.
   std::string path(4096, '\0');
@@ -90,9 +99,8 @@ Result<SharedLibrary> SharedLibrary::Open(const std::vector<std::string>& names,
     for (const std::string& name : names)
       if (void* handle = open((folder / name).string())) return SharedLibrary(handle, folder / name);
   return Error{std::string(what) + " (" + names.front() + ") was not found" +
-               (failure.empty() ? std::string() : "; the loader says: " + failure) +
-               "; install it (pip install nvidia-" + std::string(package) +
-               "-cu13, or NVIDIA's packages), or name its folder in INFIMUM_CUDA_LIBRARIES"};
+               (failure.empty() ? std::string() : "; the loader says: " + failure) + "; install it (" + Wheel(package) +
+               "), or name its folder in INFIMUM_CUDA_LIBRARIES"};
 }
 
 void* SharedLibrary::Find(const char* symbol) const { return dlsym(handle_, symbol); }

@@ -123,6 +123,7 @@ Result<CudnnGraph> CudnnGraph::Build(const cpu::ValuedRegion& problem, const Cud
                                      const CudnnHandle& handle) {
   cudnn::Target target;
   target.handle = static_cast<cudnnHandle_t>(handle.get());
+  target.sm_version = static_cast<std::int32_t>(handle.compute_capability() / 10);
   return Impl::Build(problem, form, std::move(target));
 }
 
@@ -146,11 +147,11 @@ Status CudnnGraph::Enqueue(std::unordered_map<std::int64_t, void*>& tensors, voi
   return Caught([&] { impl_->graph->Run(tensors, workspace); });
 }
 
-Result<std::shared_ptr<CudnnHandle>> CudnnHandle::Create() {
+Result<std::shared_ptr<CudnnHandle>> CudnnHandle::Create(std::int64_t compute_capability) {
   cudnnHandle_t handle = nullptr;
   if (const cudnnStatus_t status = fe::detail::create_handle(&handle); status != CUDNN_STATUS_SUCCESS)
     return Error{"cuDNN cannot be used on this device: " + std::string(fe::detail::get_error_string(status))};
-  return std::shared_ptr<CudnnHandle>(new CudnnHandle(handle));
+  return std::shared_ptr<CudnnHandle>(new CudnnHandle(handle, compute_capability));
 }
 
 CudnnHandle::~CudnnHandle() { static_cast<void>(fe::detail::destroy_handle(static_cast<cudnnHandle_t>(handle_))); }

@@ -39,19 +39,23 @@ struct CudnnTensor {
 // cuDNN's handle on the current device; what is enqueued with it goes into the stream that it was given last.
 class CudnnHandle {
  public:
-  // The library was loaded before (cudnn_library.h).
-  static Result<std::shared_ptr<CudnnHandle>> Create();
+  // The library was loaded before (cudnn_library.h). `compute_capability` is the device's, 900 for 9.0: for attention
+  // cuDNN's frontend would ask a runtime library, which it finds by the loader's path alone.
+  static Result<std::shared_ptr<CudnnHandle>> Create(std::int64_t compute_capability);
   CudnnHandle(const CudnnHandle&) = delete;
   CudnnHandle& operator=(const CudnnHandle&) = delete;
   ~CudnnHandle();
 
   Status Use(Gpu::Stream stream);
   void* get() const { return handle_; }  // a cudnnHandle_t
+  std::int64_t compute_capability() const { return compute_capability_; }
 
  private:
-  explicit CudnnHandle(void* handle) : handle_(handle) {}
+  CudnnHandle(void* handle, std::int64_t compute_capability)
+      : handle_(handle), compute_capability_(compute_capability) {}
 
   void* handle_;
+  std::int64_t compute_capability_;
   Gpu::Stream stream_ = nullptr;
 };
 

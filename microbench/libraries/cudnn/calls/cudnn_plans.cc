@@ -103,10 +103,8 @@ std::optional<std::int64_t> EngineOf(const std::string& plan) {
 }
 
 LayerGraph::LayerGraph(const OperationGraph& layer, const Form& form, Target target) : target_(std::move(target)) {
-  if (target_.properties != nullptr) {
-    set_device_properties(target_.properties);
-    set_sm_version(target_.sm_version);
-  }
+  if (target_.properties != nullptr) set_device_properties(target_.properties);
+  if (target_.sm_version > 0) set_sm_version(target_.sm_version);
   set_io_data_type(fe::DataType_t::FLOAT)
       .set_intermediate_data_type(fe::DataType_t::FLOAT)
       .set_compute_data_type(fe::DataType_t::FLOAT);
