@@ -102,14 +102,17 @@ Result<std::unique_ptr<StoreImport>> SqlStore::BeginImport(const CampaignOrigin&
 Result<std::vector<RunProfile>> SqlStore::FindRuns(const std::string& model_sha256, const DeviceKey& device,
                                                    const std::map<std::string, std::int64_t>& dims,
                                                    std::int64_t threads, const std::string& framework) {
-  return RunsOf(*connection_, model_sha256, device, dims, threads, framework, std::numeric_limits<std::int64_t>::max());
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs, RunsOf(*connection_, model_sha256, device, dims, threads,
+                                                                framework, std::numeric_limits<std::int64_t>::max()));
+  // Of a cell: under whatever options its evaluation states, and without layers.
+  std::ranges::stable_partition(runs, [](const RunProfile& run) { return !run.settings.contains("cell"); });
+  return runs;
 }
 
 Result<std::optional<RunProfile>> SqlStore::FindRun(const std::string& model_sha256, const DeviceKey& device,
                                                     const std::map<std::string, std::int64_t>& dims,
                                                     std::int64_t threads, const std::string& framework) {
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs,
-                           RunsOf(*connection_, model_sha256, device, dims, threads, framework, 1));
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs, FindRuns(model_sha256, device, dims, threads, framework));
   if (runs.empty()) return std::optional<RunProfile>();
   return std::optional<RunProfile>(std::move(runs.front()));
 }

@@ -353,7 +353,7 @@ class BrickMaker {
       value.set_type(onnx::AttributeProto::TENSOR);
       value.mutable_t()->add_dims(1);
       value.mutable_t()->set_data_type(OnnxTypeOf(type));
-      AppendValue(type, values.made, *value.mutable_t()->mutable_raw_data());
+      AppendValue(type, MadeValue(values, shape.rank() < 2 ? 0 : made_++), *value.mutable_t()->mutable_raw_data());
       return {};
     }
     INFIMUM_RETURN_IF_ERROR(CountBytes(SizeOf(type, elements)));
@@ -442,6 +442,7 @@ class BrickMaker {
   const BrickOptions& options_;
   ExternalData external_;
   onnx::ModelProto model_;
+  std::size_t made_ = 0;                           // weights so far
   std::vector<ValueId> ends_;                      // of `graph`
   std::unordered_set<std::string_view> stops_;     // where it may begin
   std::set<std::string_view> inputs_, constants_;  // where it does

@@ -136,7 +136,8 @@ class Writer {
     value.mutable_t()->add_dims(1);
     const DataType type = is_converted ? DataType::kS8 : weight.type;
     value.mutable_t()->set_data_type(OnnxTypeOf(type));
-    AppendValue(type, ValuesOf(weight).made, *value.mutable_t()->mutable_raw_data());
+    AppendValue(type, MadeValue(ValuesOf(weight), weight.shape.rank() < 2 ? 0 : made_++),
+                *value.mutable_t()->mutable_raw_data());
     if (!is_converted) return;
     onnx::NodeProto& cast = *model_.mutable_graph()->add_node();
     cast.set_op_type("Cast");
@@ -183,6 +184,7 @@ class Writer {
   const Net& net_;
   WeightOptions options_;
   onnx::ModelProto model_;
+  std::size_t made_ = 0;  // weights so far
   std::int64_t written_ = 0;
 };
 

@@ -35,6 +35,14 @@ WeightValues ValuesOfProduct(DataType type, std::int64_t fan_in) {
   return {type, 1 / products, 0, std::sqrt(3 / products)};
 }
 
+double MadeValue(const WeightValues& values, std::size_t number) {
+  if (values.type == DataType::kBool) return values.made;
+  // In steps that bf16 tells apart.
+  const auto step = static_cast<double>((number % 16 + 1) / 2) * (number % 2 == 0 ? -1 : 1);
+  if (!IsInteger(values.type)) return values.made * (1 + step / 128);
+  return values.made + static_cast<double>(number % 3);
+}
+
 bool HasValues(DataType type) {
   return type == DataType::kF16 || type == DataType::kBF16 || type == DataType::kF32 || type == DataType::kF64 ||
          ((type == DataType::kBool || IsInteger(type)) && BitsPerElement(type) >= 8);

@@ -18,6 +18,10 @@ struct WeightValues {
   double middle = 1, spread = 0;  // random ones are even within middle +- spread
 };
 
+// What all elements of the `number`th made weight of two dimensions or more are: other than its neighbours', else a
+// framework takes weights of one shape for one and computes their products once.
+double MadeValue(const WeightValues& values, std::size_t number);
+
 // Of products that sum `fan_in` of them: sums have the variance of their operand.
 WeightValues ValuesOfProduct(DataType type, std::int64_t fan_in);
 

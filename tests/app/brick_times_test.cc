@@ -33,6 +33,11 @@ TEST(ComposedTime, CountsBricksAndOneCall) {
   EXPECT_DOUBLE_EQ(composed.interval.high.count(), 1105 + std::hypot(50, 99.45));
   EXPECT_EQ(composed.missing, 0);
   EXPECT_THAT(ComposedText(composed, 0), HasSubstr("composed of 2 bricks (12 occurrences)"));
+  EXPECT_THAT(ComposedText(composed, 0), HasSubstr("(80 %: between"));
+  composed.weights_decide = true;
+  EXPECT_THAT(ComposedText(composed, 0),
+              HasSubstr("without an interval\ntoo low where the whole's weights do not stay"));
+  EXPECT_TRUE(nlohmann::json::parse(ComposedJson(composed))["interval_us"].is_null());
 }
 
 TEST(ComposedTime, IsNotReducedByABrickThatIsFasterThanACall) {

@@ -159,8 +159,8 @@ class Store : public MeasurementSource {
   Result<ImportCount> ImportRun(const RunProfile& run);
   Result<ImportCount> ImportModel(const StoredModel& model);
 
-  // The runs of this model on this device with these dimensions and threads, the newest first; and the newest alone,
-  // nullopt where there is none.
+  // The runs of this model on this device with these dimensions and threads, the newest first and those of
+  // evaluations' cells behind the others; and the first alone, nullopt where there is none.
   virtual Result<std::vector<RunProfile>> FindRuns(const std::string& model_sha256, const DeviceKey& device,
                                                    const std::map<std::string, std::int64_t>& dims,
                                                    std::int64_t threads, const std::string& framework) = 0;

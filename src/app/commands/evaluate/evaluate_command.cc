@@ -374,9 +374,11 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--only", options->only, "only the cells whose hash begins so")->type_name("HASH");
   command->add_flag("--again", options->again, "also cells that have a result");
   command->add_flag("--retry", options->retry, "also cells whose result is not ok");
-  command->add_flag("--verify", options->verify,
-                    "measure cells that have a result again, and on while undecided: same, faster, slower, and what "
-                    "changed; exit code 3 where numbers differ or a cell is slower");
+  command
+      ->add_flag("--verify", options->verify,
+                 "measure cells that have a result again, and on while undecided: same, faster, slower, and what "
+                 "changed; exit code 3 where numbers differ or a cell is slower")
+      ->excludes("--list");
   command->add_option("--threshold", options->threshold, "with --verify: relative difference that matters")
       ->type_name("X")
       ->check(NumberBetween(0.001, 10))

@@ -37,6 +37,7 @@ struct ComposedTime {
   Interval interval;
   std::int64_t missing = 0;         // occurrences of bricks without a time
   std::size_t known = 0;            // bricks that were measured before
+  bool weights_decide = false;      // the whole's time, so that the sum is too low and has no interval
   std::optional<RunProfile> whole;  // of the model, measured after its bricks
   std::string why_not_whole;        // where it has none
 };

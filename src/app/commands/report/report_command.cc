@@ -74,6 +74,8 @@ Result<int> Reproduce(const ReportOptions& options, const Analysis& analysis) {
 
 Result<int> RunReport(const ReportOptions& options) {
   if (options.model.empty()) return UsageError("MODEL is required; see infimum report --help");
+  if (options.reproduce && options.stored.anonymize)
+    return UsageError("--reproduce names the model's file, which --anonymize takes away");
   const std::string output =
       options.output.empty() ? DefaultReportPath(options.model, options.stored.anonymize) : options.output;
   if (!options.reproduce) INFIMUM_RETURN_IF_ERROR(CheckReportForm(output));
