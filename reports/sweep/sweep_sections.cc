@@ -186,6 +186,12 @@ Section Utilization(const DeviceSweep& device) {
                     });
 }
 
+// "memory, weights": what decides a floor, as maps name it.
+std::string WhatDecides(const std::string& word) {
+  constexpr std::string_view kBandwidth = "bandwidth ";
+  return word.starts_with(kBandwidth) ? word.substr(kBandwidth.size()) : word;
+}
+
 Section Floors(const DeviceSweep& device) {
   return MapSection(*device.floor_map, "floors", "Floors on " + device.device + ", and what decides them",
                     "The least time of a program that does the textbook's sums, the median of what falls into a place. "
@@ -194,13 +200,57 @@ Section Floors(const DeviceSweep& device) {
                       Cell cell(FormatLatency(Latency(*place.value)));
                       if (place.word.empty()) return cell;
                       const bool is_arithmetic = place.word.starts_with("arithmetic");
-                      constexpr std::string_view kBandwidth = "bandwidth ";
-                      const bool is_memory = place.word.starts_with(kBandwidth);
-                      cell.aside = "(" + (is_memory ? place.word.substr(kBandwidth.size()) : place.word) + ")";
+                      cell.aside = "(" + WhatDecides(place.word) + ")";
                       cell.tone = is_arithmetic ? CellTone::kSlower : CellTone::kFaster;
                       cell.ratio = is_arithmetic ? kTint : 1 / kTint;
                       return cell;
                     });
+}
+
+// Along one axis of a map of floors, at each value of the other: a row for each place where something else begins to
+// decide, or one where nothing does. Says whether anything does.
+bool AddCrossings(const SweepMap& map, bool along_x, Section& section) {
+  const SweepAxis &along = along_x ? map.x : map.y, &at = along_x ? map.y : map.x;
+  bool has_crossing = false;
+  for (std::size_t line = 0; line < at.values.size(); ++line) {
+    const std::string where = fmt::format("{} {}", ShortField(at.field), at.values[line]);
+    const MapPlace* before = nullptr;
+    std::size_t last = 0;
+    bool is_crossed = false;
+    const auto add = [&](const std::string& then, const std::string& from) {
+      section.rows.push_back(
+          {ShortField(along.field), where, WhatDecides(before->word), along.values[last], then, from});
+    };
+    for (std::size_t step = 0; step < along.values.size(); ++step) {
+      const MapPlace& place = along_x ? map.at(line, step) : map.at(step, line);
+      if (!place.value || place.word.empty()) continue;
+      if (before != nullptr && before->word != place.word) {
+        add(WhatDecides(place.word), along.values[step]);
+        is_crossed = has_crossing = true;
+      }
+      before = &place;
+      last = step;
+    }
+    if (before != nullptr && !is_crossed) add("", "");
+  }
+  return has_crossing;
+}
+
+// Empty where one thing decides everywhere.
+Section Crossings(const DeviceSweep& device, std::size_t most) {
+  const SweepMap& map = *device.floor_map;
+  Section section{.id = "crossings", .rest = ".html has all"};
+  section.title = "Where something else begins to decide on " + device.device;
+  section.note =
+      "Between these two values of the axis. Weights and inputs are read from memory; the inputs of a decoding step are "
+      "its KV cache.";
+  section.columns = {"along", NameColumn("at"), "decides", NumberColumn("up to"), "then decides", NumberColumn("from")};
+  Section all;
+  bool has_crossing = false;
+  for (const bool along_x : {true, false})
+    if ((along_x ? map.x : map.y).is_numeric) has_crossing = AddCrossings(map, along_x, all) || has_crossing;
+  if (has_crossing) AddRows(all.rows, most, section, [](const TableRow& row) { return row; });
+  return section;
 }
 
 Section SpeedUpList(const SweepReport& report) {
@@ -354,6 +404,9 @@ std::vector<Section> SweepSections(const SweepReport& report, std::size_t most) 
     if (device.utilization_map) Add(Utilization(device), sections);
   for (const DeviceSweep& device : report.devices)
     if (device.floor_map) Add(Floors(device), sections);
+  for (const DeviceSweep& device : report.devices)
+    if (device.floor_map)
+      if (Section crossings = Crossings(device, most); !crossings.rows.empty()) Add(std::move(crossings), sections);
   if (!report.speed_ups.empty()) sections.push_back(SpeedUpList(report));
   for (std::size_t i = 0; i < report.speed_ups.size(); ++i)
     if (report.speed_up_maps[i]) Add(SpeedUpPlaces(report.speed_ups[i], *report.speed_up_maps[i]), sections);

@@ -77,11 +77,16 @@ void CompareNumbers(const CellResult& now, const CellResult& before, Verificatio
   }
 }
 
-// Of a run's processes together: the loops' own noise is the less.
+// The median of a run's processes: no burst of other work that one of them met.
 std::optional<Beat> PaceOf(std::span<const Repetition> repetitions) {
-  std::vector<std::optional<Beat>> beats;
-  for (const Repetition& repetition : repetitions) beats.push_back(repetition.beat);
-  return MeanOf(beats);
+  std::vector<Latency> arithmetic, memory;
+  for (const Repetition& repetition : repetitions) {
+    if (!repetition.beat) continue;
+    arithmetic.push_back(repetition.beat->arithmetic);
+    memory.push_back(repetition.beat->memory);
+  }
+  if (arithmetic.empty()) return std::nullopt;
+  return Beat{Quantile(arithmetic, 0.5), Quantile(memory, 0.5)};
 }
 
 void CompareTimes(const CellResult& now, const CellResult& before, double threshold, double confidence,
@@ -89,13 +94,10 @@ void CompareTimes(const CellResult& now, const CellResult& before, double thresh
   verified.ratio = RatioOf(now.repetitions, before.repetitions, confidence);
   if (verified.ratio) verified.verdict = VerdictOf(*verified.ratio, threshold);
   if (verified.verdict == Verdict::kUndecided) {
-    // Wider than the threshold by themselves.
-    const std::optional<Interval> typical = TypicalInterval(before.repetitions);
-    const bool is_before = !typical || typical->high > (1 + threshold) * (1 + threshold) * typical->low;
     verified.undecided = fmt::format("the processes ({} now, {} before) are too far apart: {}", now.repetitions.size(),
                                      before.repetitions.size(),
-                                     is_before ? "those before by themselves, so only `infimum evaluate --again` with "
-                                                 "more 'processes' in the file's method would tell"
+                                     !IsFirm(before, threshold) ? "those before by themselves, so only `infimum evaluate --again` on a "
+                                                 "quieter machine would tell"
                                                : "a quieter machine would tell");
     return;
   }
@@ -129,6 +131,11 @@ void AddChanges(const std::map<std::string, std::string>& before, const std::map
 }
 
 }  // namespace
+
+bool IsFirm(const CellResult& result, double threshold) {
+  const std::optional<Interval> typical = TypicalInterval(result.repetitions);
+  return typical && typical->high <= (1 + threshold) * (1 + threshold) * typical->low;
+}
 
 Verification Verify(const CellResult& now, const CellResult& before, double threshold, double confidence) {
   Verification verified;

@@ -38,14 +38,17 @@ Verification Verify(const CellResult& now, const CellResult& before, double thre
 
 // An undecided verdict is looked at again with twice and four times the cell's processes. More looks find no more
 // differences that are not there: a verdict is wrong only where the ratio lies beyond one certain end of a look's
-// interval, with a chance of 1, 1 and 3 %, which add up to at most 5 % whatever the looks share (Bonferroni's
+// interval, with a chance of 1, 1 and 2.5 %, which add up to less than 5 % whatever the looks share (Bonferroni's
 // inequality; an interval as two one-sided tests: Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987; strict looks before
 // a lenient last one: O'Brien and Fleming, Biometrics 35, 1979). How far apart the processes before were is in each.
 struct Look {
   std::int64_t times = 1;  // the cell's processes
   double confidence = kUsualConfidence;
 };
-inline constexpr Look kLooks[] = {{1, 0.98}, {2, 0.98}, {4, 0.94}};
+inline constexpr Look kLooks[] = {{1, 0.98}, {2, 0.98}, {4, 0.95}};
+
+// Whether the processes are near enough to each other for a verdict by `threshold`, whatever is held against them.
+bool IsFirm(const CellResult& result, double threshold);
 
 // Look by look: `now` is of `processes` to begin with, MeasureMore adds so many. Why it did not; empty: it did.
 using MeasureMore = std::function<Result<std::string>(std::int64_t processes, CellResult& now)>;

@@ -1,6 +1,8 @@
 #include "src/synth/bricks.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include "infimum/base/text.h"
@@ -46,13 +48,62 @@ Piece PieceOf(const ModelGraph& graph, std::size_t index) {
   return piece;
 }
 
+// How a block's layers are joined, where that is not one after the other: "#2" is the block's third layer, "%0" the
+// first value from outside. Views have their inputs' names.
+class Joints {
+ public:
+  // What a layer of the block reads, weights aside: " (#0 %1)".
+  std::string Read(const ModelGraph& graph, const Layer& layer, bool is_work) {
+    std::vector<std::string> read;
+    for (const std::optional<ValueId>& input : layer.inputs) {
+      if (!input || graph.value(*input).kind == ValueKind::kWeight) continue;
+      const auto [name, is_new] = names_.try_emplace(input->index());
+      if (is_new) name->second = "%" + std::to_string(outside_++);
+      read.push_back(name->second);
+    }
+    for (std::size_t i = 0; i < layer.outputs.size(); ++i) {
+      if (!layer.outputs[i]) continue;
+      std::string& name = names_[layer.outputs[i]->index()];
+      if (is_work)
+        name = "#" + std::to_string(layers_) + (i > 0 ? "." + std::to_string(i) : "");
+      else if (!read.empty())
+        name = read.front();
+    }
+    if (!is_work) return "";
+    const std::string usual = layers_ == 0 ? "%0" : "#" + std::to_string(layers_ - 1);
+    ++layers_;
+    return read.empty() || (read.size() == 1 && read.front() == usual) ? "" : " (" + Join(read, " ") + ")";
+  }
+
+  // Which of the values that layers from `end` on read are the block's, where that is not the last one alone.
+  std::string Outputs(const ModelGraph& graph, std::size_t end, const std::vector<std::size_t>& last_reader) const {
+    std::set<std::string> outputs;
+    for (const auto& [value, name] : names_)
+      if (name.starts_with("#") && (last_reader[value] >= end || graph.values[value].is_graph_output))
+        outputs.insert(name);
+    if (outputs == std::set<std::string>{"#" + std::to_string(layers_ - 1)}) return "";
+    return " -> (" + Join(std::vector<std::string>(outputs.begin(), outputs.end()), " ") + ")";
+  }
+
+ private:
+  std::map<std::size_t, std::string> names_;  // of values
+  std::size_t layers_ = 0, outside_ = 0;
+};
+
 std::vector<Piece> CutIntoBlocks(const ModelGraph& graph, std::size_t most) {
+  std::vector<std::size_t> last_reader(graph.values.size());  // of each value
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    for (const std::optional<ValueId>& input : graph.layers[i].inputs)
+      if (input) last_reader[input->index()] = i;
   std::vector<Piece> blocks;
+  Joints joints;
   std::size_t layers = most;  // of the last block
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
     const bool is_work = IsWork(graph, layer);
     if (is_work && layers == most) {
+      if (!blocks.empty()) blocks.back().text += joints.Outputs(graph, i, last_reader);
+      joints = {};
       blocks.push_back({{}, "block", "block", true, {}, {}});
       layers = 0;
     }
@@ -60,12 +111,14 @@ std::vector<Piece> CutIntoBlocks(const ModelGraph& graph, std::size_t most) {
     if (blocks.empty()) continue;
     Piece& block = blocks.back();
     block.layers.push_back(LayerId(i));
+    const std::string read = joints.Read(graph, layer, is_work);
     if (!is_work) continue;
     ++layers;
-    block.text += " [" + TextOf(graph, layer) + "]";
+    block.text += " [" + TextOf(graph, layer) + "]" + read;
     block.is_exact = block.is_exact && layer.workload.has_value();
     AddWork(layer, block);
   }
+  if (!blocks.empty()) blocks.back().text += joints.Outputs(graph, graph.layers.size(), last_reader);
   return blocks;
 }
 

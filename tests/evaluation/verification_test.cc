@@ -94,6 +94,18 @@ TEST(VerifyMeasuringOn, DecidesWhatOneLookLeavesOpen) {
   EXPECT_NEAR(RatesOf(100, 0.005, 5, 0.075).times, 1, 0.01);
 }
 
+TEST(Verify, ABurstInOneProcessBeforeKeepsNothingOpen) {
+  const Beat usual{Latency(28), Latency(49)}, met{Latency(28), Latency(78)};
+  CellResult before = Made(100, 0.004, 1, usual, 8);
+  before.repetitions.back().median = Latency(121);
+  before.repetitions.back().beat = met;
+  EXPECT_TRUE(IsFirm(before, 0.075));
+  EXPECT_EQ(Verify(Made(100, 0.004, 2, usual, 8), before, 0.075).verdict, Verdict::kSame);
+  EXPECT_EQ(Verify(Made(115, 0.004, 2, usual, 8), before, 0.075).verdict, Verdict::kSlower);
+  EXPECT_FALSE(IsFirm(Made(100, 0.06, 3), 0.075));
+  EXPECT_FALSE(IsFirm(CellResult(), 0.075));
+}
+
 TEST(VerifyMeasuringOn, EndsWithTheLastLookAndSaysWhatWouldTell) {
   std::vector<std::int64_t> asked;
   const auto add = [&asked](double spread) {

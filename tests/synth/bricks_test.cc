@@ -164,6 +164,27 @@ TEST_F(Bricks, OfSuccessiveLayersHaveTheViewsBetweenThem) {
   EXPECT_THAT(Names(Parsed(bricks[1]).graph().output()), ElementsAre("y", "z"));
 }
 
+TEST_F(Bricks, OfTheSameLayersJoinedOtherwiseAreOthers) {
+  const auto net = [&](const std::string& nodes, const std::string& name) {
+    return Write(R"(<ir_version: 8, opset_import: ["" : 17]> net (float[64] x, float[64] z) => (float[64] y) {)" + nodes + "}",
+                 name);
+  };
+  const std::vector<std::string> paths = {net("a = Relu (x) b = Relu (a) y = Add (b, z)", "chain.onnx"),
+                                          net("a = Relu (x) b = Relu (z) y = Add (a, b)", "parallel.onnx"),
+                                          net("a = Relu (x) b = Relu (a) y = Add (b, a)", "residual.onnx"),
+                                          net("c = Relu (z) d = Relu (c) y = Add (d, x)", "renamed.onnx")};
+  const std::vector<Brick> bricks = Collect(paths, {.into = CutInto::kBlocks, .block_layers = 3});
+  ASSERT_EQ(bricks.size(), 3U);
+  EXPECT_EQ(bricks[0].count(), 2);
+  EXPECT_THAT(bricks[0].text, HasSubstr("] (#1 %1)"));
+  EXPECT_THAT(bricks[1].text, HasSubstr("in=64] (%1) ["));
+  EXPECT_THAT(bricks[2].text, HasSubstr("] (#1 #0)"));
+  // What is read behind a block is an output of it.
+  const std::vector<Brick> parts = Collect({paths[0], paths[2]}, {.into = CutInto::kBlocks, .block_layers = 2});
+  ASSERT_EQ(parts.size(), 3U);  // both end with the same addition
+  EXPECT_THAT(parts[2].text, HasSubstr(" -> (#0 #1)"));
+}
+
 TEST_F(Bricks, HaveMadeWeightsSeededOnesOrTheModels) {
   const std::string path = Write(kResidual);
   const auto first = [&](const BrickOptions& options, const Cut& cut = {}) {

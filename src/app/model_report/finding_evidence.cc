@@ -67,7 +67,7 @@ void AddCommands(const std::optional<std::string>& bench_options, std::optional<
         finding.commands.push_back({"source", source->CommandInto(folder)});
     if (!largest.main_layer.empty())
       finding.commands.push_back({"brick", fmt::format("infimum synth bricks {} --layer {} -o {}", model,
-                                                       ShellQuoted(ValidUtf8(largest.main_layer)), folder)});
+                                                       ShellQuoted(ValidUtf8(largest.main_layer)), folder + "-brick")});
   }
 }
 

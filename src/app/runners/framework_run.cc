@@ -26,11 +26,17 @@ Result<RunProfile> MeasureByTrtexec(const Installation&, const std::filesystem::
   return MeasureTensorRt(model, options, talk);
 }
 
+// What changes how a framework runs.
+struct FrameworkOption {
+  std::string_view name;
+  std::vector<std::string_view> values = {};  // empty: numbers, several of them with commas between them
+};
+
 // A framework that can be measured.
 struct Framework {
   std::string_view name;
   std::vector<std::string_view> modes = {};
-  std::vector<std::string_view> options = {};  // that change how it runs
+  std::vector<FrameworkOption> options = {};
   bool takes_module = false;                   // in place of the ONNX file
   bool keeps_16_bits = false;                  // of a model in wider types, where it is asked to
   bool keeps_8_bits = false;                   // likewise
@@ -40,10 +46,10 @@ struct Framework {
 
 const std::vector<Framework>& Frameworks() {
   static const std::vector<Framework> frameworks = {
-      {.name = framework::kOnnxRuntime, .options = {"cores", "optimization", "seed"}},
+      {.name = framework::kOnnxRuntime, .options = {{"cores"}, {"optimization", {"all", "extended", "basic", "disabled"}}, {"seed"}}},
       {.name = framework::kPyTorch,
        .modes = {"eager", "compiled", "cuda-graph"},
-       .options = {"cores", "seed"},
+       .options = {{"cores"}, {"seed"}},
        .takes_module = true,
        .keeps_16_bits = true},
       {.name = framework::kTensorRt,
@@ -57,6 +63,25 @@ const std::vector<Framework>& Frameworks() {
 
 std::string Listed(const std::vector<std::string_view>& names) {
   return Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+}
+
+Status CheckOption(const Framework& framework, const std::string& name, const std::string& value) {
+  const auto option = std::ranges::find(framework.options, name, &FrameworkOption::name);
+  if (option == framework.options.end()) {
+    std::vector<std::string_view> known;
+    for (const FrameworkOption& one : framework.options) known.push_back(one.name);
+    return Error{fmt::format("{} has no option {}{}; there are: {}", framework.name, Quoted(name),
+                             DidYouMean(name, known), Listed(known))};
+  }
+  if (option->values.empty()) {
+    for (const std::string_view number : Split(value, ','))
+      if (!ParseInteger(number))
+        return Error{fmt::format("{} of {}: {} is no number", name, framework.name, Quoted(number))};
+  } else if (std::ranges::find(option->values, value) == option->values.end()) {
+    return Error{fmt::format("{} of {}: there is no {}{}; there are: {}", name, framework.name, Quoted(value),
+                             DidYouMean(value, option->values), Listed(option->values))};
+  }
+  return {};
 }
 
 Status CheckMode(const Framework& framework, const FrameworkOptions& options) {
@@ -178,6 +203,12 @@ FrameworkFailure FailureOf(const ProcessEnd& end, std::string_view complaint) {
   return found == std::end(kWords) ? FrameworkFailure::kNone : found->failure;
 }
 
+// What the options say of a run, where the framework does not.
+void AddStated(const FrameworkOptions& options, RunProfile& run) {
+  if (run.contract.empty()) run.contract = Name(options.kept_contract());
+  run.settings["seconds"] = fmt::format("{:g}", std::chrono::duration<double>(options.sampling).count());
+}
+
 // A run on another GPU than the one that it would be kept under is none.
 Status CheckDevice(const RunProfile& run, const FrameworkOptions& options) {
   for (const char* setting : {"gpu", "device_name"}) {
@@ -199,14 +230,21 @@ std::vector<InputShape> InputShapesOf(const ModelGraph& graph) {
   return inputs;
 }
 
-Status CheckFramework(const FrameworkOptions& options) {
-  const auto found = std::ranges::find(Frameworks(), options.framework, &Framework::name);
+Status CheckFrameworkOptions(const std::string& framework, const std::map<std::string, std::string>& options) {
+  const auto found = std::ranges::find(Frameworks(), framework, &Framework::name);
   if (found == Frameworks().end()) {
     std::vector<std::string_view> known;
-    for (const Framework& framework : Frameworks()) known.push_back(framework.name);
-    return Error{fmt::format("unknown framework {}{}; there are: {}", Quoted(options.framework),
-                             DidYouMean(options.framework, known), Listed(known))};
+    for (const Framework& one : Frameworks()) known.push_back(one.name);
+    return Error{fmt::format("unknown framework {}{}; there are: {}", Quoted(framework), DidYouMean(framework, known),
+                             Listed(known))};
   }
+  for (const auto& [name, value] : options) INFIMUM_RETURN_IF_ERROR(CheckOption(*found, name, value));
+  return {};
+}
+
+Status CheckFramework(const FrameworkOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckFrameworkOptions(options.framework, options.options));
+  const auto found = std::ranges::find(Frameworks(), options.framework, &Framework::name);
   if (NeedsGpu(found->name) && options.device == DeviceKind::kCpu)
     return Error{fmt::format("{} runs on GPUs alone: --backend cuda", options.framework)};
   if (found->takes_module && options.module.empty())
@@ -214,10 +252,6 @@ Status CheckFramework(const FrameworkOptions& options) {
         "pytorch runs a module, not an ONNX file: --module names the one that the model was exported from, as "
         "FILE.py:FUNCTION, PACKAGE.MODULE:FUNCTION, FILE.pt2 (torch.export) or FILE.pt (torch.jit)"};
   if (!found->takes_module && !options.module.empty()) return Error{"--module applies to pytorch only"};
-  for (const auto& [name, value] : options.options)
-    if (std::ranges::find(found->options, name) == found->options.end())
-      return Error{fmt::format("{} has no option {}{}; there are: {}", options.framework, Quoted(name),
-                               DidYouMean(name, found->options), Listed(found->options))};
   INFIMUM_RETURN_IF_ERROR(CheckMode(*found, options));
   return CheckContract(*found, options);
 }
@@ -269,7 +303,7 @@ Result<RunProfile> MeasureFramework(const Installation& installation, const std:
     const std::string where = options.device_name.empty() ? "" : " on " + options.device_name;
     return Error{fmt::format("{} could not be measured{}: {}", options.framework, where, same.error().message)};
   }
-  if (run->contract.empty()) run->contract = Name(options.kept_contract());
+  AddStated(options, *run);
   return run;
 }
 
@@ -292,7 +326,7 @@ Result<std::vector<Result<RunProfile>>> MeasureInTurn(const Installation& instal
     }
     std::istringstream run(one.dump());
     runs.push_back(ReadRun(run, options.framework + " run"));
-    if (runs.back().ok() && runs.back()->contract.empty()) runs.back()->contract = Name(options.kept_contract());
+    if (runs.back().ok()) AddStated(options, *runs.back());
   }
   return runs;
 }

@@ -17,8 +17,12 @@ struct LogInterval {
   double high = 0;
 };
 
-// Mean and variance of that mean, of the repetitions' medians on a logarithmic scale, where a relative
-// difference is a distance and noise that multiplies is symmetric.
+// A burst of other work may make as many repetitions at either end as long as it likes. More would cost more of what few
+// repetitions say than bursts are worth.
+constexpr double kTrimmed = 0.125;
+
+// Trimmed mean and variance of that mean, of the repetitions' medians on a logarithmic scale, where a relative
+// difference is a distance and noise that multiplies is symmetric. With fewer than eight nothing is trimmed.
 struct LogMean {
   double mean = 0;
   double variance = 0;  // of the mean
@@ -26,14 +30,20 @@ struct LogMean {
 };
 
 LogMean MeanOfLogMedians(std::span<const Repetition> repetitions) {
-  const double count = static_cast<double>(repetitions.size());
+  std::vector<double> logs;
+  for (const Repetition& repetition : repetitions) logs.push_back(std::log(repetition.median.count()));
+  std::ranges::sort(logs);
+  const std::size_t cut = static_cast<std::size_t>(kTrimmed * static_cast<double>(logs.size()));
+  const double count = static_cast<double>(logs.size());
+  const double kept = static_cast<double>(logs.size() - 2 * cut);
   LogMean result;
-  for (const Repetition& repetition : repetitions) result.mean += std::log(repetition.median.count()) / count;
-  for (const Repetition& repetition : repetitions) {
-    const double distance = std::log(repetition.median.count()) - result.mean;
-    result.variance += distance * distance / ((count - 1) * count);
-  }
-  result.degrees = count - 1;
+  for (std::size_t i = cut; i < logs.size() - cut; ++i) result.mean += logs[i] / kept;
+  // What is cut counts as the outermost that is kept does: Winsorized.
+  for (double& log : logs) log = std::clamp(log, logs[cut], logs[logs.size() - 1 - cut]);
+  double mean = 0;
+  for (const double log : logs) mean += log / count;
+  for (const double log : logs) result.variance += (log - mean) * (log - mean) / (kept * (kept - 1));
+  result.degrees = kept - 1;
   return result;
 }
 
@@ -51,7 +61,8 @@ std::optional<LogInterval> IntervalOf(std::span<const Repetition> repetitions, d
   return LogInterval{side.mean - half, side.mean + half};
 }
 
-LogInterval WelchInterval(std::span<const Repetition> subject, std::span<const Repetition> reference,
+// Yuen, Biometrika 61, 1974: Welch's interval of trimmed means.
+LogInterval YuenInterval(std::span<const Repetition> subject, std::span<const Repetition> reference,
                           double confidence) {
   const LogMean a = MeanOfLogMedians(subject);
   const LogMean b = MeanOfLogMedians(reference);
@@ -76,7 +87,7 @@ bool HasPositiveMedians(std::span<const Repetition> repetitions) {
 std::optional<LogInterval> IntervalOfRatio(std::span<const Repetition> subject, std::span<const Repetition> reference,
                                            double confidence) {
   if (!HasPositiveMedians(subject) || !HasPositiveMedians(reference)) return std::nullopt;
-  if (subject.size() > 1 && reference.size() > 1) return WelchInterval(subject, reference, confidence);
+  if (subject.size() > 1 && reference.size() > 1) return YuenInterval(subject, reference, confidence);
   const std::optional<LogInterval> a = IntervalOf(subject, confidence);
   const std::optional<LogInterval> b = IntervalOf(reference, confidence);
   if (!a || !b) return std::nullopt;

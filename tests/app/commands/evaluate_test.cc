@@ -212,7 +212,7 @@ TEST_F(EvaluateTest, VerifySaysSameSlowerOtherNumbersAndWhatElseChanged) {
     EXPECT_EQ(ended.exit_code, code) << ended.errors;
     return nlohmann::json(nlohmann::json::parse(ended.output)["cells"][0]);
   };
-  EXPECT_THAT(verify(0)["why"].get<std::string>(), HasSubstr("without --verify makes one"));
+  EXPECT_THAT(verify(1)["why"].get<std::string>(), HasSubstr("without --verify makes one"));
   program_.Run(Command());
   EXPECT_EQ(verify(0)["verdict"], "same");
   EXPECT_EQ(verify(0)["numbers"], "same");
@@ -276,7 +276,11 @@ TEST_F(EvaluateTest, VerifyOfOtherCellsNamesWhatIsOtherwise) {
   program_.Run(Command());
   const auto why = [&](const std::string& changed, const std::string& more) {
     WriteEvaluation(changed, more);
-    return program_.Json(Command({"--verify", "--format", "json"}))["cells"][0]["why"].get<std::string>();
+    const Ended ended = program_.Infimum(Command({"--verify", "--format", "json"}));
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.errors, HasSubstr("nothing was verified"));
+    const nlohmann::json answer = nlohmann::json::parse(ended.output);
+    return answer["cells"][0]["why"].get<std::string>();
   };
   EXPECT_THAT(why(model, R"(, "threads": [2])"), HasSubstr("threads 1 -> 2"));
   EXPECT_THAT(why(model, R"(, "frameworks": [{"name": "onnxruntime", "options": {"optimization": "basic"}}])"),
@@ -311,6 +315,17 @@ TEST_F(EvaluateTest, MistakesInTheFileAreSaidBeforeAnythingRuns) {
   const Ended ended = program_.Infimum(Command());
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.errors, HasSubstr("e.json: unknown device 'H2000'"));
+  const auto error_of = [&](const std::string& more) {
+    WriteEvaluation(R"({"family": "fc", "choices": {"nodes": 16}})", more);
+    const Ended refused = program_.Infimum(Command({"--list"}));
+    EXPECT_EQ(refused.exit_code, 1);
+    return refused.errors;
+  };
+  EXPECT_THAT(error_of(R"(, "frameworks": [{"name": "onnxruntine"}])"), HasSubstr("did you mean 'onnxruntime'?"));
+  EXPECT_THAT(error_of(R"(, "frameworks": [{"name": "onnxruntime", "options": {"optimization": "basik"}}])"),
+              HasSubstr("e.json: optimization of onnxruntime: there is no 'basik', did you mean 'basic'?; there are: all, "
+                        "extended, basic, disabled"));
+  EXPECT_THAT(error_of(R"(, "cores": "0,x")"), HasSubstr("cores of onnxruntime: 'x' is no number"));
   EXPECT_EQ(Calls(), 0U);
 }
 

@@ -181,13 +181,22 @@ TEST(Verdict, OnEqualProgramsErrsAtMostAsOftenAsItPromises) {
 }
 
 TEST(Verdict, AtTheThresholdItselfErrsInOneOfFortyCasesOnEachSide) {
-  for (int repetitions : {2, 3, 5, 20}) {
+  for (int repetitions : {2, 3, 5, 8, 20}) {
     const Rates slower = RatesAt(1.05, 0.023, repetitions);
     EXPECT_LE(slower.slower, 0.035) << repetitions;
     EXPECT_GE(slower.slower, 0.01) << repetitions;  // with two repetitions Welch's interval is a little wide
     EXPECT_LE(slower.same, 0.035) << repetitions;
     EXPECT_LE(slower.faster, 0.001) << repetitions;
   }
+}
+
+TEST(Verdict, IsNotKeptOpenByAProcessThatMetABurst) {
+  const auto burst = WithMedians({10, 10.1, 10.05, 9.95, 10.02, 10.08, 9.98, 12.1});
+  const auto quiet = WithMedians({10.01, 10.05, 10.0, 9.97, 10.04, 10.06, 9.99, 10.02});
+  EXPECT_EQ(Compare(quiet, burst, 0.05), Verdict::kSame);
+  EXPECT_EQ(Compare(burst, quiet, 0.05), Verdict::kSame);
+  // Of two, one is no exception.
+  EXPECT_EQ(Compare(quiet, WithMedians({10, 10.1, 10.05, 9.95, 10.02, 10.08, 12.3, 12.1}), 0.05), Verdict::kUndecided);
 }
 
 TEST(Verdict, FindsALargeDifferenceWithThreeRepetitions) {

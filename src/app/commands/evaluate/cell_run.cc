@@ -41,6 +41,7 @@ CellState StateOf(FrameworkFailure failure) {
 std::map<std::string, std::string> EvidenceOf(const RunProfile& run, const RunnerDescription& here) {
   std::map<std::string, std::string> facts = here.environment.evidence;
   for (const auto& [name, value] : run.settings) facts["run." + name] = value;
+  facts.erase("run.seconds");  // the cell says them
   facts["model"] = run.model_sha256;
   if (const auto outputs = facts.extract("run.outputs"); !outputs.empty()) facts["outputs"] = outputs.mapped();
   return facts;
@@ -127,9 +128,11 @@ Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChan
     facts.weights = totals.parameter_bytes;
   }
   const NumericContract kept = under->selected.value_or(MainContract(under->graph));
-  INFIMUM_ASSIGN_OR_RETURN(const DeviceModel* const device,
-                           ModelOfDevice(planned.cell.device, planned.cell.threads, kept, peaks));
-  const std::vector<Floor> floors = ComputeFloors(under->graph, *device);
+  const Result<const DeviceModel*> device =
+      ModelOfDevice(planned.cell.device, planned.cell.threads, kept, peaks);
+  // A list measures no peaks.
+  if (!device.ok()) return is_measured && !options_.measures_peaks ? Status() : device.error();
+  const std::vector<Floor> floors = ComputeFloors(under->graph, **device);
   const Floor& floor = FloorOf(floors, ProgramClass::kTextbook);
   facts.floor = floor.latency;
   facts.decided_by = floor.decided_by;

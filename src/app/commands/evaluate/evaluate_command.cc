@@ -146,32 +146,52 @@ class Evaluating {
     return runner_.Run(planned, prepared, method, talk_);
   }
 
-  // Measures on where the verdict is undecided, within the time limit of the cell.
+  // Adds so many processes to a result, within the time limit of the cell, that began at `begin`. Why not; empty: done.
+  Result<std::string> MeasureMore(const PlannedCell& planned, Clock::Duration begin, std::int64_t processes,
+                                  CellResult& result) {
+    const auto took = std::chrono::ceil<std::chrono::seconds>(SteadyClock().Now() - begin).count();
+    CellMethod method = planned.cell.method;
+    method.processes = processes;
+    method.time_limit_s -= took;
+    // As many again take as long again.
+    if (took > method.time_limit_s) return std::string("more do not fit into its time limit");
+    INFIMUM_ASSIGN_OR_RETURN(const CellResult more, Measure(planned, method));
+    result.repetitions.insert(result.repetitions.end(), more.repetitions.begin(), more.repetitions.end());
+    return more.state == CellState::kOk ? std::string() : "more of them: " + more.reason;
+  }
+
+  // Measures on where the verdict is undecided.
   Status VerifyOne(const PlannedCell& planned, const CellResult& before, VerifiedCell& one) {
     INFIMUM_ASSIGN_OR_RETURN(const auto begun, Begin(planned, [](const auto&) { return true; }));
     if (!begun) {
       one.verification.not_comparable = "another process measures it now";
       return {};
     }
-    CellMethod method = planned.cell.method;
     const Clock::Duration begin = SteadyClock().Now();
-    INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned, method));
-    const auto measure_more = [&](std::int64_t processes, CellResult& result) -> Result<std::string> {
-      const auto took = std::chrono::ceil<std::chrono::seconds>(SteadyClock().Now() - begin).count();
-      method.processes = processes;
-      method.time_limit_s = planned.cell.method.time_limit_s - took;
-      // As many again take as long again.
-      if (took > method.time_limit_s) return std::string("more do not fit into its time limit");
-      INFIMUM_ASSIGN_OR_RETURN(const CellResult more, Measure(planned, method));
-      result.repetitions.insert(result.repetitions.end(), more.repetitions.begin(), more.repetitions.end());
-      return more.state == CellState::kOk ? std::string() : "more of them: " + more.reason;
+    INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned, planned.cell.method));
+    const auto measure_more = [&](std::int64_t processes, CellResult& result) {
+      return MeasureMore(planned, begin, processes, result);
     };
-    INFIMUM_ASSIGN_OR_RETURN(one.verification,
-                             VerifyMeasuringOn(now, before, options_.threshold, method.processes, measure_more));
+    INFIMUM_ASSIGN_OR_RETURN(
+        one.verification,
+        VerifyMeasuringOn(now, before, options_.threshold, planned.cell.method.processes, measure_more));
     one.before = TimeOf(before);
     one.now = TimeOf(now);
     now.verifies = true;
     return store_.EndCell(*begun, now);
+  }
+
+  // Measures on where no verification of it could be decided.
+  Result<CellResult> MeasureFirmly(const PlannedCell& planned) {
+    const Clock::Duration begin = SteadyClock().Now();
+    INFIMUM_ASSIGN_OR_RETURN(CellResult result, Measure(planned, planned.cell.method));
+    for (const Look& look : std::span(kLooks).first(std::size(kLooks) - 1)) {
+      if (result.state != CellState::kOk || IsFirm(result, options_.threshold)) break;
+      INFIMUM_ASSIGN_OR_RETURN(const std::string stopped,
+                               MeasureMore(planned, begin, look.times * planned.cell.method.processes, result));
+      if (!stopped.empty()) break;
+    }
+    return result;
   }
 
   // Begins the cell where what was before leaves it to be run, unless another process is at it. Says what never ended.
@@ -206,7 +226,7 @@ class Evaluating {
                                return options_.again || std::ranges::none_of(before, is_done);
                              }));
     if (!begun) return {};
-    Result<CellResult> result = Measure(planned, planned.cell.method);
+    Result<CellResult> result = MeasureFirmly(planned);
     // What was interrupted stays begun, and is told of next time.
     if (Interrupted()) return {};
     if (!result.ok()) return result.error();
@@ -274,6 +294,19 @@ Result<std::vector<SweepCell>> CellsNow(const EvaluationFile& file, Store& store
   return cells;
 }
 
+// With all that a sweep's JSON says of its devices.
+SweepReport AnalyzedReport(SweepReport report) {
+  std::map<std::string, std::size_t> first;  // of each device
+  for (const SweepCell& cell : report.cells) first.emplace(cell.device, first.size());
+  std::ranges::stable_sort(report.cells, {}, [&](const SweepCell& cell) { return first.at(cell.device); });
+  FillFields(report.cells);
+  for (const SweepCell& cell : report.cells) report.data_as_of = std::max(report.data_as_of, cell.measured_at);
+  report.infimum_version = std::string(InfimumVersion());
+  // Axes are nobody's choice here, so that none can be wrong.
+  [[maybe_unused]] const Status analyzed = Analyze(report);
+  return report;
+}
+
 // Of a table that stands alone.
 Status Write(const EvaluateOptions& options, const Section& table, const std::function<std::string()>& json) {
   const std::size_t width = options.output == "-" ? TerminalWidth() : 0;
@@ -327,6 +360,13 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
                                      options.list && !is_new ? OpenMode::kReadOnly : OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(runner_options, installation, *store, talk));
   if (const Status known = runner.CheckDevices(file.cells); !known.ok()) return Within(options.file, known.error());
+  for (const PlannedCell& planned : file.cells) {
+    if (planned.cell.quantity != CellQuantity::kLatency) continue;
+    auto framework_options = planned.cell.framework.options;
+    if (!planned.cell.cores.empty()) framework_options["cores"] = planned.cell.cores;
+    if (const Status known = CheckFrameworkOptions(planned.cell.framework.name, framework_options); !known.ok())
+      return Within(options.file, known.error());
+  }
   Evaluating evaluating(options, file, *store, runner, talk);
   if (options.verify) {
     INFIMUM_RETURN_IF_ERROR(store->SaveEvaluation(ToStored(file)));
@@ -334,6 +374,9 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
     INFIMUM_RETURN_IF_ERROR(Write(options, VerificationTable(verified, options.threshold),
                                   [&] { return VerificationJson(file.hash, verified); }));
     if (Interrupted()) return Error{"interrupted: cells that are not listed were not verified"};
+    const auto is_compared = [](const VerifiedCell& cell) { return cell.verification.not_comparable.empty(); };
+    if (evaluating.held() == 0 && std::ranges::none_of(verified, is_compared))
+      return Error{"nothing was verified: no cell could be held against an earlier result"};
     return std::ranges::any_of(verified, &VerifiedCell::is_worse) ? kGateFailed : kDone;
   }
   if (!options.list) {
@@ -350,7 +393,7 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
       fmt::format("{}: {} ({})", report.name, CountText(report.cells.size(), "cell"), file.hash.substr(0, 12));
   INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, options.output,
                                       {.table = [&] { return SectionText(table, TerminalWidth()); },
-                                       .json = [&] { return SweepJson(report); },
+                                       .json = [&] { return SweepJson(AnalyzedReport(report)); },
                                        .csv = [&] { return SweepCsv(report); }}));
   if (Interrupted()) return Error{"interrupted; the same command goes on where it stopped"};
   return kDone;

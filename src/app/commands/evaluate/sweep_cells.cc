@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "infimum/measurement/verdict.h"
@@ -102,6 +103,27 @@ std::vector<SweepCell> SweepCellsOf(std::span<const PlannedCell> cells, std::spa
     sweep.push_back(std::move(cell));
   }
   return sweep;
+}
+
+void FillFields(std::vector<SweepCell>& cells) {
+  std::set<std::string> conditions;
+  std::vector<bool> is_floor;
+  for (SweepCell& cell : cells) {
+    const auto quantity = cell.fields.extract("quantity");
+    is_floor.push_back(!quantity.empty() && quantity.mapped() == Name(CellQuantity::kFloor));
+    std::erase_if(cell.fields, [&](const auto& field) {
+      const bool is_of_run =
+          field.first == "input" || field.first.starts_with("framework.") || field.first.starts_with("method.");
+      return field.first == "model.sha256" || (is_floor.back() && is_of_run);
+    });
+    for (const auto& [field, value] : cell.fields)
+      if (field == "contract" || field.starts_with("framework.")) conditions.insert(field);
+    cell.fields["device"] = cell.device;
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    for (const std::string& field : conditions)
+      if (const bool is_contract = field == "contract"; is_contract || !is_floor[i])
+        if (std::string& value = cells[i].fields[field]; value.empty()) value = is_contract ? "own" : "none";
 }
 
 }  // namespace infimum

@@ -39,4 +39,8 @@ const CellAttempt* NewestResult(std::span<const CellAttempt> attempts, const std
 std::vector<SweepCell> SweepCellsOf(std::span<const PlannedCell> cells, std::span<const CellAttempt> attempts,
                                     const Device& device);
 
+// One set of conditions for all, so that what one cell leaves at its usual value is a value beside others'. Of a floor
+// only the contract is one.
+void FillFields(std::vector<SweepCell>& cells);
+
 }  // namespace infimum

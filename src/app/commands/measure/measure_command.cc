@@ -135,7 +135,6 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
   for (const std::string& warning : run.warnings) talk.Warn(warning);
   run.device = device.Key().text;
-  run.settings["seconds"] = fmt::format("{:g}", seconds);
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store->ImportRun(run));
   INFIMUM_RETURN_IF_ERROR(
       store->ImportModel(DescribeModel(std::filesystem::path(options.model).stem().string(), graph, framework.dims)));
@@ -220,6 +219,9 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
                         "once, and add up");
   AddCut(command, options->cut, "20");
   for (const char* cut : {"--block", "--cut"}) command->get_option(cut)->needs(by_bricks);
+  // Of bricks, in ONNX Runtime and in the model's own types, without a profiler.
+  for (const char* other : {"--keep-profile", "--mode", "--module", "--contract"})
+    by_bricks->excludes(command->get_option(other));
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunMeasure(*options); });
 }
