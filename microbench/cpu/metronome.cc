@@ -46,20 +46,25 @@ Result<Metronome> Metronome::Make(std::int64_t threads) {
   const std::int64_t each = std::max(wanted / threads / kMemoryBytes, std::int64_t{4}) * kMemoryBytes;
   Metronome metronome;
   metronome.threads_ = threads;
+  const std::int64_t cached = std::min(Features().l3 / 4 * 3, kMostCache) / threads / kMemoryBytes * kMemoryBytes;
   for (std::int64_t i = 0; i < threads; ++i) {
     INFIMUM_ASSIGN_OR_RETURN(AlignedBuffer buffer, AlignedBuffer::Make(static_cast<std::size_t>(each)));
     metronome.buffers_.push_back(std::move(buffer));
+    if (cached == 0) continue;
+    INFIMUM_ASSIGN_OR_RETURN(AlignedBuffer most_of_cache, AlignedBuffer::Make(static_cast<std::size_t>(cached)));
+    metronome.cached_.push_back(std::move(most_of_cache));
   }
   // Written once by the thread that reads it: pages that nobody wrote are all the same page of zeros.
 #pragma omp parallel num_threads(static_cast <int>(threads))
   {
-    const AlignedBuffer& own = metronome.buffers_[static_cast<std::size_t>(omp_get_thread_num())];
-    std::memset(own.data(), 1, own.size());
+    const auto own = static_cast<std::size_t>(omp_get_thread_num());
+    std::memset(metronome.buffers_[own].data(), 1, metronome.buffers_[own].size());
+    if (own < metronome.cached_.size()) std::memset(metronome.cached_[own].data(), 1, metronome.cached_[own].size());
   }
   return metronome;
 }
 
-Beat Metronome::Take() {
+Beat Metronome::Take(bool with_cache) {
   Beat beat;
   beat.arithmetic = LeastOnAll(threads_, [](int) { return Chain(); });
   const auto count = static_cast<std::int64_t>(buffers_.front().size()) / kMemoryBytes;
@@ -71,6 +76,12 @@ Beat Metronome::Take() {
     return Kernels().read(static_cast<const char*>(buffers_[own].data()) + at, kMemoryBytes);
   });
   turn_ += kTries;
+  // The first try fetches, and the others are less.
+  if (with_cache && !cached_.empty())
+    beat.cache = LeastOnAll(threads_, [&](int thread) {
+      const AlignedBuffer& own = cached_[static_cast<std::size_t>(thread)];
+      return Kernels().read(static_cast<const char*>(own.data()), static_cast<std::int64_t>(own.size()));
+    });
   return beat;
 }
 

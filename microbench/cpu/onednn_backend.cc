@@ -98,13 +98,13 @@ Result<std::optional<double>> OneDnnBackend::ResidentShare(Bytes working_set, Cl
 
 std::optional<double> OneDnnBackend::FrequencyMhz() { return cpu::FrequencyMhz(); }
 
-std::optional<Beat> OneDnnBackend::TakeBeat() {
+std::optional<Beat> OneDnnBackend::TakeBeat(bool with_cache) {
   if (!metronome_) {
     Result<cpu::Metronome> made = cpu::Metronome::Make(options_.threads);
     if (!made.ok()) return std::nullopt;
     metronome_ = *std::move(made);
   }
-  return metronome_->Take();
+  return metronome_->Take(with_cache);
 }
 
 }  // namespace infimum

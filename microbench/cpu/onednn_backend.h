@@ -30,7 +30,7 @@ class OneDnnBackend : public Backend {
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   Result<std::optional<double>> ResidentShare(Bytes working_set, Clock::Duration between) override;
   std::optional<double> FrequencyMhz() override;
-  std::optional<Beat> TakeBeat() override;
+  std::optional<Beat> TakeBeat(bool with_cache) override;
 
  private:
   BackendOptions options_;

@@ -149,7 +149,7 @@ Result<std::unique_ptr<PreparedRun>> FakeBackend::Prepare(const Workload& worklo
       FakeConstants(workload), faults_.Has(FakeFault::kWrong, text, candidate)));
 }
 
-std::optional<Beat> FakeBackend::TakeBeat() {
+std::optional<Beat> FakeBackend::TakeBeat(bool) {
   if (!(wander_ > 0)) return std::nullopt;
   return Beat{Latency(100 * slower_), Latency(200)};
 }

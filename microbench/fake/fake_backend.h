@@ -36,7 +36,7 @@ class FakeBackend : public Backend {
   std::vector<std::string> PeakProbes(PeakDetail) override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   std::optional<double> FrequencyMhz() override { return frequency_; }
-  std::optional<Beat> TakeBeat() override;
+  std::optional<Beat> TakeBeat(bool with_cache) override;
   const Clock& clock() const override { return clock_; }
 
  private:

@@ -138,7 +138,7 @@ class CoreTime:
 
 
 class Metronome:
-    """The runner's two fixed loops (infimum/base/beat.h), asked between inferences: what clocks and neighbours do to those they do to
+    """The runner's fixed loops (infimum/base/beat.h), asked between inferences: what clocks and neighbours do to those they do to
     the loops. Without a program, or where it cannot run, nothing is taken and nothing is said.
     """
 
@@ -170,7 +170,7 @@ class Metronome:
             beat = [float(word) for word in self._process.stdout.readline().split()]
         except (OSError, ValueError):
             beat = []
-        if len(beat) == 2:
+        if len(beat) in (2, 3) and all(len(beat) == len(other) for other in self.beats):
             self.beats.append(beat)
         else:
             self._process = None

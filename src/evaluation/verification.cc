@@ -79,14 +79,15 @@ void CompareNumbers(const CellResult& now, const CellResult& before, Verificatio
 
 // The median of a run's processes: no burst of other work that one of them met.
 std::optional<Beat> PaceOf(std::span<const Repetition> repetitions) {
-  std::vector<Latency> arithmetic, memory;
+  std::vector<Latency> arithmetic, memory, cache;
   for (const Repetition& repetition : repetitions) {
     if (!repetition.beat) continue;
     arithmetic.push_back(repetition.beat->arithmetic);
     memory.push_back(repetition.beat->memory);
+    cache.push_back(repetition.beat->cache);
   }
   if (arithmetic.empty()) return std::nullopt;
-  return Beat{Quantile(arithmetic, 0.5), Quantile(memory, 0.5)};
+  return Beat{Quantile(arithmetic, 0.5), Quantile(memory, 0.5), Quantile(cache, 0.5)};
 }
 
 void CompareTimes(const CellResult& now, const CellResult& before, double threshold, double confidence,
@@ -103,13 +104,26 @@ void CompareTimes(const CellResult& now, const CellResult& before, double thresh
   }
   const std::optional<Beat> usual = PaceOf(before.repetitions), pace = PaceOf(now.repetitions);
   if (!usual || !pace) return;
-  // Shares of the two loops in what slows a model down are at least 0 and together at most 1: these are the corners.
-  for (const bool by_arithmetic : {true, false}) {
-    const double factor = by_arithmetic ? usual->arithmetic / pace->arithmetic : usual->memory / pace->memory;
+  // Memory and caches are no more of its time than what reading all of its bytes takes.
+  double read = 1;
+  if (before.facts.bytes)
+    read = std::min(1.0, static_cast<double>(before.facts.bytes->value) / kBeatMemoryBytes * usual->memory.count() /
+                             PointValue(before.repetitions).count());
+  // Shares of the loops in what slows a model down are at least 0 and together at most 1: these are the corners.
+  struct Loop {
+    const char* name;
+    Latency usual, now;
+    double share;
+  };
+  for (const Loop& loop :
+       {Loop{"arithmetic", usual->arithmetic, pace->arithmetic, 1}, Loop{"memory", usual->memory, pace->memory, read},
+        Loop{"cache", usual->cache, pace->cache, read}}) {
+    if (!(loop.usual > Latency(0) && loop.now > Latency(0))) continue;
+    const double factor = 1 / (1 + loop.share * (loop.now / loop.usual - 1));
     const Verdict held = VerdictOf({verified.ratio->low * factor, verified.ratio->high * factor}, threshold);
     if (held == verified.verdict) continue;
     verified.undecided = fmt::format("the machine ran at another pace: held to the metronome's {} it would be {}",
-                                     by_arithmetic ? "arithmetic" : "memory", Name(held));
+                                     loop.name, Name(held));
     verified.verdict = Verdict::kUndecided;
     return;
   }

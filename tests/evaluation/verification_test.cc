@@ -147,6 +147,21 @@ TEST(Verify, AnotherPaceOfTheMachineIsNoVerdict) {
   EXPECT_EQ(Verify(Made(60, 0.003, 1, slow), Made(100, 0.003, 2, usual), 0.05).verdict, Verdict::kFaster);
 }
 
+TEST(Verify, AFullerCacheIsAnotherPaceOfWhatReadsMuch) {
+  const Beat usual{Latency(28), Latency(49), Latency(240)}, full{Latency(28), Latency(49), Latency(280)};
+  CellResult now = Made(115, 0.003, 1, full), before = Made(100, 0.003, 2, usual);
+  before.facts.bytes = Bytes{20 << 20};
+  EXPECT_THAT(Verify(now, before, 0.05).undecided, HasSubstr("held to the metronome's cache it would be same"));
+  // What reads 0.2 MB in 100 us has at most 5 % of its time from there.
+  before.facts.bytes = Bytes{200'000};
+  EXPECT_EQ(Verify(now, before, 0.05).verdict, Verdict::kSlower);
+  EXPECT_EQ(Verify(Made(100, 0.003, 3, full), before, 0.05).verdict, Verdict::kSame);
+  // A result of before the cache had a loop.
+  before.facts.bytes = std::nullopt;
+  for (Repetition& repetition : before.repetitions) repetition.beat->cache = Latency(0);
+  EXPECT_EQ(Verify(now, before, 0.05).verdict, Verdict::kSlower);
+}
+
 TEST(Verify, OtherNumbersAreFoundAndRoundingIsNone) {
   CellResult now = Made(100, 0.005, 1);
   now.evidence["outputs"] = R"([{"name":"y","dims":[1,4],"type":"float32","norm":2.00001,"values":[1.0001,-1,1,-1]}])";

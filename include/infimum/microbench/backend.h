@@ -147,9 +147,9 @@ class Backend {
   // system does not report it. Read before and after each repetition.
   virtual std::optional<double> FrequencyMhz() { return std::nullopt; }
 
-  // What the two fixed loops take now on the threads that measure; nullopt where there are none. Taken before and after
-  // each repetition, and during replays.
-  virtual std::optional<Beat> TakeBeat() { return std::nullopt; }
+  // What the fixed loops take now on the threads that measure, that of the cache where it is asked for; nullopt where
+  // there are none. Taken before and after each repetition, and during replays.
+  virtual std::optional<Beat> TakeBeat([[maybe_unused]] bool with_cache = false) { return std::nullopt; }
 
   // The clock that times Run(); a fake backend brings a fake one, which Run() advances.
   virtual const Clock& clock() const { return SteadyClock(); }

@@ -177,12 +177,14 @@ int MetronomeMain(std::string_view threads, const BackendFactory& make_backend) 
   const std::unique_ptr<Backend> backend = make_backend(options);
   std::string rest;
   while (ReadLine(STDIN_FILENO, rest)) {
-    const std::optional<Beat> beat = backend->TakeBeat();
+    const std::optional<Beat> beat = backend->TakeBeat(true);
     if (!beat) {
       std::fputs("infimum: error: this backend has no metronome\n", stderr);
       return 1;
     }
-    std::printf("%.4f %.4f\n", beat->arithmetic.count(), beat->memory.count());
+    std::printf("%.4f %.4f", beat->arithmetic.count(), beat->memory.count());
+    if (beat->cache > Latency(0)) std::printf(" %.4f", beat->cache.count());
+    std::puts("");
     std::fflush(stdout);
   }
   return 0;

@@ -62,9 +62,9 @@ Result<const Json*> Field(const Json& object, std::string_view name) {
 }  // namespace
 
 Status JsonForm<Beat>::Read(const std::vector<Latency>& times, Beat& beat) {
-  if (times.size() != 2 || times[0] <= Latency(0) || times[1] <= Latency(0))
-    return Error{"expected [arithmetic, memory], both more than 0"};
-  beat = {times[0], times[1]};
+  if (times.size() < 2 || times.size() > 3 || std::ranges::min(times) <= Latency(0))
+    return Error{"expected [arithmetic, memory] or [arithmetic, memory, cache], all more than 0"};
+  beat = {times[0], times[1], times.size() > 2 ? times[2] : Latency(0)};
   return {};
 }
 

@@ -88,10 +88,13 @@ concept Like = std::same_as<std::remove_const_t<Self>, Type>;
 template <class T>
 struct JsonForm;
 
-// [arithmetic, memory], in microseconds.
+// [arithmetic, memory], or with the cache's as a third, in microseconds.
 template <>
 struct JsonForm<Beat> {
-  static std::vector<Latency> Write(const Beat& beat) { return {beat.arithmetic, beat.memory}; }
+  static std::vector<Latency> Write(const Beat& beat) {
+    if (beat.cache > Latency(0)) return {beat.arithmetic, beat.memory, beat.cache};
+    return {beat.arithmetic, beat.memory};
+  }
   static Status Read(const std::vector<Latency>& times, Beat& beat);
 };
 
