@@ -77,11 +77,13 @@ Beat Metronome::Take(bool with_cache) {
   });
   turn_ += kTries;
   // The first try fetches, and the others are less.
-  if (with_cache && !cached_.empty())
-    beat.cache = LeastOnAll(threads_, [&](int thread) {
+  if (with_cache && !cached_.empty()) {
+    const Latency all = LeastOnAll(threads_, [&](int thread) {
       const AlignedBuffer& own = cached_[static_cast<std::size_t>(thread)];
       return Kernels().read(static_cast<const char*>(own.data()), static_cast<std::int64_t>(own.size()));
     });
+    beat.cache = kBeatBytes / static_cast<double>(cached_.front().size()) * all;
+  }
   return beat;
 }
 

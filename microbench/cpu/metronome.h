@@ -2,7 +2,7 @@
 //
 //   INFIMUM_ASSIGN_OR_RETURN(Metronome metronome, Metronome::Make(1));
 //   metronome.Take(false);   // {29 us, 52 us}
-//   metronome.Take(true);    // {29 us, 52 us, 330 us}
+//   metronome.Take(true);    // {29 us, 52 us, 20 us}
 //
 //   arithmetic   kSteps multiplications and additions of integers, each of which needs the one before: so many cycles,
 //                whatever shares the core's units, and so little power that the clock stays as the layers have it.
@@ -15,8 +15,8 @@
 //                (a virtual machine on a Zen 5) means of eight beats follow its time by 0.84, as no read of a quarter
 //                or a half of the cache does
 //
-// Of each the least of kTries counts, since one may be interrupted. Without the cache's they take a third of a millisecond, and
-// are the same on every processor, so that beats of one device compare, whichever process took them.
+// Of each the least of kTries counts, since one may be interrupted. Without the cache's they take a third of a
+// millisecond, and are the same on every processor, so that beats of one device compare, whichever process took them.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Metronome {
  public:
   static constexpr std::int64_t kSteps = 30000;
   static constexpr int kTries = 3;
-  static constexpr std::int64_t kMemoryBytes = static_cast<std::int64_t>(kBeatMemoryBytes);  // of each thread
+  static constexpr std::int64_t kMemoryBytes = static_cast<std::int64_t>(kBeatBytes);  // of each thread
   static constexpr std::int64_t kMostMemory = 128 << 20;
   static constexpr std::int64_t kMostCache = 48 << 20;
 

@@ -242,8 +242,8 @@ Section Crossings(const DeviceSweep& device, std::size_t most) {
   Section section{.id = "crossings", .rest = ".html has all"};
   section.title = "Where something else begins to decide on " + device.device;
   section.note =
-      "Between these two values of the axis. Weights and inputs are read from memory; the inputs of a decoding step are "
-      "its KV cache.";
+      "Between these two values of the axis. Weights and inputs are read from memory; the inputs of a decoding step "
+      "are its KV cache.";
   section.columns = {"along", NameColumn("at"), "decides", NumberColumn("up to"), "then decides", NumberColumn("from")};
   Section all;
   bool has_crossing = false;

@@ -90,38 +90,45 @@ std::optional<Beat> PaceOf(std::span<const Repetition> repetitions) {
   return Beat{Quantile(arithmetic, 0.5), Quantile(memory, 0.5), Quantile(cache, 0.5)};
 }
 
-void CompareTimes(const CellResult& now, const CellResult& before, double threshold, double confidence,
-                  Verification& verified) {
+void CompareTimes(const CellResult& now, const CellResult& before, double threshold, Bytes last_level_cache,
+                  double confidence, Verification& verified) {
   verified.ratio = RatioOf(now.repetitions, before.repetitions, confidence);
   if (verified.ratio) verified.verdict = VerdictOf(*verified.ratio, threshold);
   if (verified.verdict == Verdict::kUndecided) {
-    verified.undecided = fmt::format("the processes ({} now, {} before) are too far apart: {}", now.repetitions.size(),
-                                     before.repetitions.size(),
-                                     !IsFirm(before, threshold) ? "those before by themselves, so only `infimum evaluate --again` on a "
-                                                 "quieter machine would tell"
-                                               : "a quieter machine would tell");
+    verified.undecided = fmt::format(
+        "the processes ({} now, {} before) are too far apart: {}", now.repetitions.size(), before.repetitions.size(),
+        !IsFirm(before, threshold) ? "those before by themselves, so only `infimum evaluate --again` on a "
+                                     "quieter machine would tell"
+                                   : "a quieter machine would tell");
     return;
   }
   const std::optional<Beat> usual = PaceOf(before.repetitions), pace = PaceOf(now.repetitions);
   if (!usual || !pace) return;
-  // Memory and caches are no more of its time than what reading all of its bytes takes.
-  double read = 1;
-  if (before.facts.bytes)
-    read = std::min(1.0, static_cast<double>(before.facts.bytes->value) / kBeatMemoryBytes * usual->memory.count() /
-                             PointValue(before.repetitions).count());
-  // Shares of the loops in what slows a model down are at least 0 and together at most 1: these are the corners.
+  // Shares of the loops in what slows a model down are at least 0 and together at most 1: these are the corners. A byte
+  // costs it no more than it costs the loops of memory and cache.
   struct Loop {
     const char* name;
     Latency usual, now;
-    double share;
+    double least_bytes;  // of a model that it says something of; below 0: of each
   };
+  constexpr double kOfCache = 0.25;
   for (const Loop& loop :
-       {Loop{"arithmetic", usual->arithmetic, pace->arithmetic, 1}, Loop{"memory", usual->memory, pace->memory, read},
-        Loop{"cache", usual->cache, pace->cache, read}}) {
+       {Loop{"arithmetic", usual->arithmetic, pace->arithmetic, -1}, Loop{"memory", usual->memory, pace->memory, 0},
+        Loop{"cache", usual->cache, pace->cache, kOfCache * static_cast<double>(last_level_cache.value)}}) {
     if (!(loop.usual > Latency(0) && loop.now > Latency(0))) continue;
-    const double factor = 1 / (1 + loop.share * (loop.now / loop.usual - 1));
+    double slower = loop.now / loop.usual - 1;
+    if (loop.least_bytes >= 0 && before.facts.bytes) {
+      const auto bytes = static_cast<double>(before.facts.bytes->value);
+      if (bytes < loop.least_bytes) continue;
+      const Latency extra = bytes / kBeatBytes * (loop.now - loop.usual);
+      const double most = std::abs(extra / PointValue(before.repetitions));
+      slower = std::clamp(slower, -most, most);
+    }
+    const double factor = 1 / (1 + slower);
     const Verdict held = VerdictOf({verified.ratio->low * factor, verified.ratio->high * factor}, threshold);
     if (held == verified.verdict) continue;
+    // A difference that a loop may explain is none; without one it is enough that no loop says that there must be one.
+    if (verified.verdict == Verdict::kSame && held == Verdict::kUndecided) continue;
     verified.undecided = fmt::format("the machine ran at another pace: held to the metronome's {} it would be {}",
                                      loop.name, Name(held));
     verified.verdict = Verdict::kUndecided;
@@ -148,10 +155,11 @@ void AddChanges(const std::map<std::string, std::string>& before, const std::map
 
 bool IsFirm(const CellResult& result, double threshold) {
   const std::optional<Interval> typical = TypicalInterval(result.repetitions);
-  return typical && typical->high <= (1 + threshold) * (1 + threshold) * typical->low;
+  return typical && typical->high <= (1 + threshold) * typical->low;
 }
 
-Verification Verify(const CellResult& now, const CellResult& before, double threshold, double confidence) {
+Verification Verify(const CellResult& now, const CellResult& before, double threshold, Bytes last_level_cache,
+                    double confidence) {
   Verification verified;
   auto told_before = before.evidence, told_now = now.evidence;
   told_before.erase(kOutputs);
@@ -169,15 +177,16 @@ Verification Verify(const CellResult& now, const CellResult& before, double thre
     return verified;
   }
   CompareNumbers(now, before, verified);
-  CompareTimes(now, before, threshold, confidence, verified);
+  CompareTimes(now, before, threshold, last_level_cache, confidence, verified);
   return verified;
 }
 
 Result<Verification> VerifyMeasuringOn(CellResult& now, const CellResult& before, double threshold,
-                                       std::int64_t processes, const MeasureMore& measure_more) {
+                                       Bytes last_level_cache, std::int64_t processes,
+                                       const MeasureMore& measure_more) {
   Verification verified;
   for (const Look& look : kLooks) {
-    verified = Verify(now, before, threshold, look.confidence);
+    verified = Verify(now, before, threshold, last_level_cache, look.confidence);
     const bool has_time = verified.not_comparable.empty() && verified.numbers != Numbers::kDiffer;
     if (!has_time || verified.verdict != Verdict::kUndecided || &look == std::end(kLooks) - 1) break;
     INFIMUM_ASSIGN_OR_RETURN(const std::string stopped, measure_more(look.times * processes, now));
@@ -191,7 +200,14 @@ Result<Verification> VerifyMeasuringOn(CellResult& now, const CellResult& before
 std::vector<std::string> DifferencesOf(const EvaluationCell& before, const EvaluationCell& now) {
   const auto fields = [](const EvaluationCell& cell) {
     const auto list = FieldsOf(cell);
-    return std::map<std::string, std::string>(list.begin(), list.end());
+    std::map<std::string, std::string> all(list.begin(), list.end());
+    // A file's content, and behind it that of the weights beside it.
+    if (const auto content = all.extract("model.sha256"); !content.empty()) {
+      constexpr std::size_t kShown = 12, kFile = 64;
+      all["model's file"] = content.mapped().substr(0, kShown);
+      if (content.mapped().size() > kFile) all["weights beside the model"] = content.mapped().substr(kFile + 1, kShown);
+    }
+    return all;
   };
   std::vector<std::string> changes;
   AddChanges(fields(before), fields(now), changes);

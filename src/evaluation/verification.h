@@ -31,10 +31,12 @@ struct Verification {
   std::string not_comparable = {};          // why there is no verdict at all; empty: there is one
 };
 
-// Both of one cell. The metronome's pace counts: where the verdict would be another with both times held to one pace,
-// by any share of its two loops, it is undecided. `confidence` is of the ratio's interval.
+// Both of one cell. The metronome's pace counts: where a loop may explain the difference, or hide one (both times held
+// to one pace, by any share of its loops, would make the other verdict), the verdict is undecided. The last-level
+// cache's loop counts where the model moves more than a quarter of that cache (0: of unknown size): sets of an eighth
+// and a quarter kept their time while the loop's changed by a fifth. `confidence` is of the ratio's interval.
 Verification Verify(const CellResult& now, const CellResult& before, double threshold,
-                    double confidence = kUsualConfidence);
+                    Bytes last_level_cache = Bytes{0}, double confidence = kUsualConfidence);
 
 // An undecided verdict is looked at again with twice and four times the cell's processes. More looks find no more
 // differences that are not there: a verdict is wrong only where the ratio lies beyond one certain end of a look's
@@ -47,13 +49,14 @@ struct Look {
 };
 inline constexpr Look kLooks[] = {{1, 0.98}, {2, 0.98}, {4, 0.95}};
 
-// Whether the processes are near enough to each other for a verdict by `threshold`, whatever is held against them.
+// Whether the time is known to within `threshold` from end to end (95 %), which leaves a verification as much again,
+// and room for a difference.
 bool IsFirm(const CellResult& result, double threshold);
 
 // Look by look: `now` is of `processes` to begin with, MeasureMore adds so many. Why it did not; empty: it did.
 using MeasureMore = std::function<Result<std::string>(std::int64_t processes, CellResult& now)>;
 Result<Verification> VerifyMeasuringOn(CellResult& now, const CellResult& before, double threshold,
-                                       std::int64_t processes, const MeasureMore& measure_more);
+                                       Bytes last_level_cache, std::int64_t processes, const MeasureMore& measure_more);
 
 // Fields of two cells that differ, as "threads 1 -> 2".
 std::vector<std::string> DifferencesOf(const EvaluationCell& before, const EvaluationCell& now);

@@ -59,7 +59,7 @@ Rates RatesOf(double center, double spread, int processes, double threshold) {
     CellResult now = Made(center, spread, 9 * seed, std::nullopt, processes);
     unsigned more = 0;
     const Result<Verification> verified = VerifyMeasuringOn(
-        now, Made(100, spread, 9 * seed + 1, std::nullopt, processes), threshold, processes,
+        now, Made(100, spread, 9 * seed + 1, std::nullopt, processes), threshold, Bytes{0}, processes,
         [&](std::int64_t count, CellResult& result) -> Result<std::string> {
           const CellResult further = Made(center, spread, 9 * seed + 2 + more++, std::nullopt, static_cast<int>(count));
           result.repetitions.insert(result.repetitions.end(), further.repetitions.begin(), further.repetitions.end());
@@ -117,22 +117,22 @@ TEST(VerifyMeasuringOn, EndsWithTheLastLookAndSaysWhatWouldTell) {
     };
   };
   CellResult now = Made(107, 0.1, 1);
-  const Result<Verification> open = VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, 3, add(0.1));
+  const Result<Verification> open = VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, Bytes{0}, 3, add(0.1));
   EXPECT_EQ(open->verdict, Verdict::kUndecided);
   EXPECT_THAT(asked, ::testing::ElementsAre(3, 6));
   EXPECT_EQ(open->undecided, "the processes (12 now, 3 before) are too far apart: a quieter machine would tell");
   now = Made(107, 0.002, 1);
-  EXPECT_THAT(VerifyMeasuringOn(now, Made(100, 0.1, 2), 0.05, 3, add(0.002))->undecided,
+  EXPECT_THAT(VerifyMeasuringOn(now, Made(100, 0.1, 2), 0.05, Bytes{0}, 3, add(0.002))->undecided,
               HasSubstr("(12 now, 3 before) are too far apart: those before by themselves, so"));
   // What keeps it from measuring on is said, and other numbers need no time.
   asked.clear();
   now = Made(107, 0.1, 1);
-  EXPECT_THAT(VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, 3,
+  EXPECT_THAT(VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, Bytes{0}, 3,
                                 [](auto, auto&) -> Result<std::string> { return std::string("no time"); })
                   ->undecided,
               HasSubstr("too far apart: a quieter machine would tell; no time"));
   now.evidence["outputs"] = R"([{"name":"y","dims":[1,4],"type":"float32","norm":2,"values":[1,-1,1,1]}])";
-  EXPECT_EQ(VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, 3, add(0.1))->numbers, Numbers::kDiffer);
+  EXPECT_EQ(VerifyMeasuringOn(now, Made(100, 0.002, 2), 0.05, Bytes{0}, 3, add(0.1))->numbers, Numbers::kDiffer);
   EXPECT_THAT(asked, IsEmpty());
 }
 
@@ -143,17 +143,22 @@ TEST(Verify, AnotherPaceOfTheMachineIsNoVerdict) {
   EXPECT_THAT(slower.undecided, HasSubstr("another pace"));
   // At one pace it is the program.
   EXPECT_EQ(Verify(Made(115, 0.003, 1, usual), Made(100, 0.003, 2, usual), 0.05).verdict, Verdict::kSlower);
+  // Nor does it hide one: that all takes as long on a slower machine is a gain, or is not of this loop.
+  EXPECT_EQ(Verify(Made(100, 0.003, 1, slow), Made(100, 0.003, 2, usual), 0.05).verdict, Verdict::kUndecided);
+  const Beat hardly{Latency(104), Latency(133)};
+  EXPECT_EQ(Verify(Made(100, 0.01, 1, hardly), Made(100, 0.01, 2, usual), 0.05).verdict, Verdict::kSame);
   // And a machine that is slower hides no gain that is larger.
   EXPECT_EQ(Verify(Made(60, 0.003, 1, slow), Made(100, 0.003, 2, usual), 0.05).verdict, Verdict::kFaster);
 }
 
 TEST(Verify, AFullerCacheIsAnotherPaceOfWhatReadsMuch) {
-  const Beat usual{Latency(28), Latency(49), Latency(240)}, full{Latency(28), Latency(49), Latency(280)};
+  const Beat usual{Latency(28), Latency(49), Latency(20)}, full{Latency(28), Latency(49), Latency(23.4)};
   CellResult now = Made(115, 0.003, 1, full), before = Made(100, 0.003, 2, usual);
-  before.facts.bytes = Bytes{20 << 20};
+  before.facts.bytes = Bytes{10 << 20};
   EXPECT_THAT(Verify(now, before, 0.05).undecided, HasSubstr("held to the metronome's cache it would be same"));
-  // What reads 0.2 MB in 100 us has at most 5 % of its time from there.
-  before.facts.bytes = Bytes{200'000};
+  EXPECT_EQ(Verify(now, before, 0.05, Bytes{64 << 20}).verdict, Verdict::kSlower);  // less than a quarter of the cache
+  // What reads 2 MiB in 100 us takes at most 3.4 us longer for it.
+  before.facts.bytes = Bytes{2 << 20};
   EXPECT_EQ(Verify(now, before, 0.05).verdict, Verdict::kSlower);
   EXPECT_EQ(Verify(Made(100, 0.003, 3, full), before, 0.05).verdict, Verdict::kSame);
   // A result of before the cache had a loop.

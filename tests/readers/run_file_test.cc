@@ -90,7 +90,9 @@ TEST(RunFile, BeatsOfAWrongFormAreRefused) {
   };
   EXPECT_EQ(error_of("[100.5,410]"), "no error");
   EXPECT_EQ(error_of("[100.5,-1]"), "run.json: end_to_end[0]: 'beat_us' is -1, expected a number from 0 to 1e+15");
-  EXPECT_EQ(error_of("[1,2,3,4]"), "run.json: end_to_end[0]: beat_us: expected [arithmetic, memory] or [arithmetic, memory, cache], all more than 0");
+  EXPECT_EQ(error_of("[1,2,3,4]"),
+            "run.json: end_to_end[0]: beat_us: expected [arithmetic, memory] or [arithmetic, memory, cache], all more "
+            "than 0");
   EXPECT_EQ(error_of("\"fast\""), "run.json: end_to_end[0]: 'beat_us' is the text 'fast', expected a list");
 }
 

@@ -166,8 +166,9 @@ TEST_F(Bricks, OfSuccessiveLayersHaveTheViewsBetweenThem) {
 
 TEST_F(Bricks, OfTheSameLayersJoinedOtherwiseAreOthers) {
   const auto net = [&](const std::string& nodes, const std::string& name) {
-    return Write(R"(<ir_version: 8, opset_import: ["" : 17]> net (float[64] x, float[64] z) => (float[64] y) {)" + nodes + "}",
-                 name);
+    return Write(
+        R"(<ir_version: 8, opset_import: ["" : 17]> net (float[64] x, float[64] z) => (float[64] y) {)" + nodes + "}",
+        name);
   };
   const std::vector<std::string> paths = {net("a = Relu (x) b = Relu (a) y = Add (b, z)", "chain.onnx"),
                                           net("a = Relu (x) b = Relu (z) y = Add (a, b)", "parallel.onnx"),

@@ -1,9 +1,9 @@
 // The metronome: fixed loops, timed around every measurement by the threads that measure.
 //
-//   {29 us, 52 us, 330 us}   a quiet machine
-//   {38 us, 53 us, 335 us}   its clock is 31 % slower: so are layers that compute
-//   {29 us, 91 us, 420 us}   a neighbour reads memory: so do layers that read weights from there
-//   {29 us, 52 us, 410 us}   a neighbour has a part of the last-level cache: weights that were in it no longer are
+//   {29 us, 52 us, 20 us}   a quiet machine
+//   {38 us, 53 us, 21 us}   its clock is 31 % slower: so are layers that compute
+//   {29 us, 91 us, 27 us}   a neighbour reads memory: so do layers that read weights from there
+//   {29 us, 52 us, 26 us}   a neighbour has a part of the last-level cache: weights that were in it no longer are
 //
 // What clocks and neighbours do to a layer they do to the loops, so that times of different moments, or days, can be
 // held against them (analyzer/rows/pace.h, src/evaluation/verification.h).
@@ -17,13 +17,13 @@
 
 namespace infimum {
 
-inline constexpr double kBeatMemoryBytes = 2 << 20;  // that each thread reads in the memory's loop
+inline constexpr double kBeatBytes = 2 << 20;  // that `memory` and `cache` are of, on each thread
 
 struct Beat {
   Latency arithmetic{0};  // steps of integers in registers, one after the other: so many cycles of the clock
   Latency memory{0};      // a read of bytes that were last read long ago
-  // A read of most of the last-level cache's bytes that were read just before. 0: not taken, as around a candidate,
-  // whose operands it would drive out.
+  // A read of bytes that were read just before, as many as fill most of the last-level cache. 0: not taken, as around a
+  // candidate, whose operands it would drive out.
   Latency cache{0};
 
   friend bool operator==(const Beat&, const Beat&) = default;

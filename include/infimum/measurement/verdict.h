@@ -38,8 +38,9 @@ std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::s
 std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions);
 
 // Compares `subject` with `reference`. `threshold` is a relative difference that matters, e.g. 0.05.
-// By the interval of the ratio of the repetitions' medians (on logarithms, Yuen's, which is Welch's without an eighth of
-// the repetitions at either end; with one repetition on either side, by the order-statistics interval of its samples).
+// By the interval of the ratio of the repetitions' medians (on logarithms, Yuen's, which is Welch's without an eighth
+// of the repetitions at either end; with one repetition on either side, by the order-statistics interval of its
+// samples).
 Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold);
 Verdict VerdictOf(const RatioInterval& ratio, double threshold);
 

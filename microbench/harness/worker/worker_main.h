@@ -35,7 +35,8 @@ class RequestHandler {
 int WorkerMain(std::string_view setup, const BackendFactory& make_backend);
 
 // Runs as metronome of another program, on the cores that it was started on: each line of standard input is answered by
-// a beat, "103.2 214.7" (arithmetic and memory, in microseconds, and the cache's where there is one). `threads` is the argument after --metronome.
+// a beat, "103.2 214.7" (arithmetic and memory, in microseconds, and the cache's where there is one). `threads` is the
+// argument after --metronome.
 //
 //   infimum-microbench-onednn --metronome 1
 inline constexpr std::string_view kMetronomeFlag = "--metronome";

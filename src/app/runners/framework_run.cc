@@ -37,16 +37,17 @@ struct Framework {
   std::string_view name;
   std::vector<std::string_view> modes = {};
   std::vector<FrameworkOption> options = {};
-  bool takes_module = false;                   // in place of the ONNX file
-  bool keeps_16_bits = false;                  // of a model in wider types, where it is asked to
-  bool keeps_8_bits = false;                   // likewise
+  bool takes_module = false;   // in place of the ONNX file
+  bool keeps_16_bits = false;  // of a model in wider types, where it is asked to
+  bool keeps_8_bits = false;   // likewise
   Result<RunProfile> (*measure)(const Installation&, const std::filesystem::path&, const FrameworkOptions&,
                                 Talk&) = MeasureByScript;
 };
 
 const std::vector<Framework>& Frameworks() {
   static const std::vector<Framework> frameworks = {
-      {.name = framework::kOnnxRuntime, .options = {{"cores"}, {"optimization", {"all", "extended", "basic", "disabled"}}, {"seed"}}},
+      {.name = framework::kOnnxRuntime,
+       .options = {{"cores"}, {"optimization", {"all", "extended", "basic", "disabled"}}, {"seed"}}},
       {.name = framework::kPyTorch,
        .modes = {"eager", "compiled", "cuda-graph"},
        .options = {{"cores"}, {"seed"}},

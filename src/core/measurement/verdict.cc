@@ -17,8 +17,8 @@ struct LogInterval {
   double high = 0;
 };
 
-// A burst of other work may make as many repetitions at either end as long as it likes. More would cost more of what few
-// repetitions say than bursts are worth.
+// A burst of other work may make as many repetitions at either end as long as it likes. More would cost more of what
+// few repetitions say than bursts are worth.
 constexpr double kTrimmed = 0.125;
 
 // Trimmed mean and variance of that mean, of the repetitions' medians on a logarithmic scale, where a relative
@@ -63,7 +63,7 @@ std::optional<LogInterval> IntervalOf(std::span<const Repetition> repetitions, d
 
 // Yuen, Biometrika 61, 1974: Welch's interval of trimmed means.
 LogInterval YuenInterval(std::span<const Repetition> subject, std::span<const Repetition> reference,
-                          double confidence) {
+                         double confidence) {
   const LogMean a = MeanOfLogMedians(subject);
   const LogMean b = MeanOfLogMedians(reference);
   const double variance = a.variance + b.variance;

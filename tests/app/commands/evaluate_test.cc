@@ -322,9 +322,10 @@ TEST_F(EvaluateTest, MistakesInTheFileAreSaidBeforeAnythingRuns) {
     return refused.errors;
   };
   EXPECT_THAT(error_of(R"(, "frameworks": [{"name": "onnxruntine"}])"), HasSubstr("did you mean 'onnxruntime'?"));
-  EXPECT_THAT(error_of(R"(, "frameworks": [{"name": "onnxruntime", "options": {"optimization": "basik"}}])"),
-              HasSubstr("e.json: optimization of onnxruntime: there is no 'basik', did you mean 'basic'?; there are: all, "
-                        "extended, basic, disabled"));
+  EXPECT_THAT(
+      error_of(R"(, "frameworks": [{"name": "onnxruntime", "options": {"optimization": "basik"}}])"),
+      HasSubstr("e.json: optimization of onnxruntime: there is no 'basik', did you mean 'basic'?; there are: all, "
+                "extended, basic, disabled"));
   EXPECT_THAT(error_of(R"(, "cores": "0,x")"), HasSubstr("cores of onnxruntime: 'x' is no number"));
   EXPECT_EQ(Calls(), 0U);
 }

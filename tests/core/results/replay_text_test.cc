@@ -136,7 +136,8 @@ TEST(ReplayResult, NamesABeatThatCannotBe) {
   };
   EXPECT_EQ(error_of("null"), "no error");
   EXPECT_EQ(error_of("[-1,410]"), "repetitions[1]: 'beat_us' is -1, expected a number from 0 to 1e+15");
-  EXPECT_EQ(error_of("[1,2,3,4]"), "repetitions[1]: beat_us: expected [arithmetic, memory] or [arithmetic, memory, cache], all more than 0");
+  EXPECT_EQ(error_of("[1,2,3,4]"),
+            "repetitions[1]: beat_us: expected [arithmetic, memory] or [arithmetic, memory, cache], all more than 0");
   EXPECT_EQ(error_of("\"fast\""), "repetitions[1]: 'beat_us' is the text 'fast', expected a list");
 }
 

@@ -86,7 +86,9 @@ TEST(Journal, KeepsBeatsAndRefusesThoseThatCannotBe) {
   };
   EXPECT_EQ(error_of("null"), "no error");
   for (const char* const beat : {"[]", "[100]", "[100,400,1]", "[0,400]", "[100,0]"})
-    EXPECT_EQ(error_of(beat), "r.jsonl:2: repetitions[0]: beat_us: expected [arithmetic, memory] or [arithmetic, memory, cache], all more than 0");
+    EXPECT_EQ(error_of(beat),
+              "r.jsonl:2: repetitions[0]: beat_us: expected [arithmetic, memory] or [arithmetic, memory, cache], all "
+              "more than 0");
   EXPECT_EQ(error_of("[100,-400]"), "r.jsonl:2: repetitions[0]: 'beat_us' is -400, expected a number from 0 to 1e+15");
   EXPECT_EQ(error_of("[1e300,400]"),
             "r.jsonl:2: repetitions[0]: 'beat_us' is 1e+300, expected a number from 0 to 1e+15");

@@ -128,8 +128,7 @@ Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChan
     facts.weights = totals.parameter_bytes;
   }
   const NumericContract kept = under->selected.value_or(MainContract(under->graph));
-  const Result<const DeviceModel*> device =
-      ModelOfDevice(planned.cell.device, planned.cell.threads, kept, peaks);
+  const Result<const DeviceModel*> device = ModelOfDevice(planned.cell.device, planned.cell.threads, kept, peaks);
   // A list measures no peaks.
   if (!device.ok()) return is_measured && !options_.measures_peaks ? Status() : device.error();
   const std::vector<Floor> floors = ComputeFloors(under->graph, **device);

@@ -172,9 +172,9 @@ class Evaluating {
     const auto measure_more = [&](std::int64_t processes, CellResult& result) {
       return MeasureMore(planned, begin, processes, result);
     };
-    INFIMUM_ASSIGN_OR_RETURN(
-        one.verification,
-        VerifyMeasuringOn(now, before, options_.threshold, planned.cell.method.processes, measure_more));
+    INFIMUM_ASSIGN_OR_RETURN(one.verification,
+                             VerifyMeasuringOn(now, before, options_.threshold, runner_.here().device.last_level_cache,
+                                               planned.cell.method.processes, measure_more));
     one.before = TimeOf(before);
     one.now = TimeOf(now);
     now.verifies = true;
