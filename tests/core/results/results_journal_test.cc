@@ -85,7 +85,7 @@ TEST(Journal, KeepsBeatsAndRefusesThoseThatCannotBe) {
     return ErrorOfRowWith("\"minimum_us\":10.25", "\"beat_us\":" + beat + ",\"minimum_us\":10.25");
   };
   EXPECT_EQ(error_of("null"), "no error");
-  for (const char* const beat : {"[]", "[100]", "[100,400,1]", "[0,400]", "[100,0]"})
+  for (const char* const beat : {"[]", "[100]", "[100,400,1,2]", "[100,400,0]", "[0,400]", "[100,0]"})
     EXPECT_EQ(error_of(beat),
               "r.jsonl:2: repetitions[0]: beat_us: expected [arithmetic, memory] or [arithmetic, memory, cache], all "
               "more than 0");
