@@ -31,7 +31,8 @@ RunProfile MakeRun() {
   run.contract = "strict-f32";
   run.device = "cpu/Test";
   run.settings = {{"graph_optimization_level", "all"}};
-  run.end_to_end = {{{Latency(100.125), Latency(1.0 / 3)}}, {{Latency(7)}, Beat{Latency(100.5), Latency(410), Latency(20.5)}}};
+  run.end_to_end = {{{Latency(100.125), Latency(1.0 / 3)}},
+                    {{Latency(7)}, Beat{Latency(100.5), Latency(410), Latency(20.5)}}};
   run.layers = {{"conv", "Conv", "CPU", {"n0"}, {"x", ""}, {"y"}, {Latency(10), Latency(11.5)}, {}, {}, {}}};
   run.layers[0].input_tensors = {{"f32", {1, 3, 224, 224}, "nchw"}, {}};
   run.layers[0].output_tensors = {{"f16", {}, ""}};
