@@ -178,20 +178,28 @@ DataSheet SheetFrom(const Line& line) {
   return sheet;
 }
 
-bool SameLetters(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-  });
+// "nvidia h100 sxm" of "NVIDIA H100-SXM".
+std::string PlainName(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    const bool is_gap = c == ' ' || c == '-' || c == '_';
+    if (!is_gap) plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (is_gap && !plain.empty() && plain.back() != ' ') plain += ' ';
+  }
+  while (plain.ends_with(' ')) plain.pop_back();
+  return plain;
 }
 
-// "NVIDIA H200" is "H200" too.
+// Without its maker: "NVIDIA H200" is "H200" too, and "NVIDIA H100" whatever "H100" is.
+std::string NameOf(const DataSheet& sheet, std::string_view name) {
+  const std::string plain = PlainName(name), maker = PlainName(sheet.device.vendor) + " ";
+  return plain.starts_with(maker) ? plain.substr(maker.size()) : plain;
+}
+
 bool IsCalled(const DataSheet& sheet, std::string_view name) {
-  const std::string_view full = sheet.device.name;
-  const std::size_t vendor = sheet.device.vendor.size() + 1;
-  const bool names_vendor = full.size() > vendor && SameLetters(full.substr(0, vendor - 1), sheet.device.vendor);
-  return SameLetters(full, name) || (names_vendor && SameLetters(full.substr(vendor), name)) ||
-         std::any_of(sheet.aliases.begin(), sheet.aliases.end(),
-                     [&](const std::string& alias) { return SameLetters(alias, name); });
+  const std::string wanted = NameOf(sheet, name);
+  return NameOf(sheet, sheet.device.name) == wanted ||
+         std::ranges::any_of(sheet.aliases, [&](const std::string& alias) { return NameOf(sheet, alias) == wanted; });
 }
 
 }  // namespace
@@ -218,6 +226,22 @@ const DataSheet* FindDataSheet(std::string_view name, std::string_view compute_c
       return &sheet;
   }
   return nullptr;
+}
+
+std::vector<const DataSheet*> DataSheetsLike(std::string_view name) {
+  std::vector<const DataSheet*> like;
+  for (const DataSheet& sheet : DataSheets()) {
+    const auto has_all = [&](std::string_view known) {
+      const std::string own = NameOf(sheet, known);
+      const std::vector<std::string_view> words = Split(own, ' ');
+      const std::string wanted = NameOf(sheet, name);
+      return !wanted.empty() && std::ranges::all_of(Split(wanted, ' '), [&](std::string_view word) {
+        return std::ranges::find(words, word) != words.end();
+      });
+    };
+    if (has_all(sheet.device.name) || std::ranges::any_of(sheet.aliases, has_all)) like.push_back(&sheet);
+  }
+  return like;
 }
 
 const DataSheet* FindDataSheet(const Device& device) {

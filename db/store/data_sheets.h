@@ -43,10 +43,14 @@ struct DataSheet {
 // In the order of the file.
 const std::vector<DataSheet>& DataSheets();
 
-// By name or alias, letters of either case; nullptr where there is none. Of several with one name (the Jetson modules
+// By name or alias, with its maker or without, letters of either case, gaps of either kind ("nvidia h100-sxm"); nullptr
+// where there is none. Of several with one name (the Jetson modules
 // call themselves "Orin") the one with this compute capability and these multiprocessors, where given.
 const DataSheet* FindDataSheet(std::string_view name, std::string_view compute_capability = "",
                                std::string_view multiprocessors = "");
+
+// Those that have all words of a name, whatever else they have: "A100 80GB" is two.
+std::vector<const DataSheet*> DataSheetsLike(std::string_view name);
 
 // The year of the first device of a generation with a data sheet ("Volta": 2017); nullopt where there is none.
 std::optional<std::int64_t> YearOfGeneration(std::string_view generation);

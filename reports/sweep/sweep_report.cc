@@ -159,7 +159,11 @@ std::string SweepHeadline(const SweepReport& report) {
   const std::string where = names.size() == 1 ? names.front() : CountText(names.size(), "device");
   const bool is_time = report.quantity == SweepQuantity::kTime;
   std::string text = fmt::format("{}: {} on {}", report.name, CountText(report.cells.size(), "cell"), where);
-  text += is_time ? fmt::format(", {} of them measured", measured) : ", by their floors";
+  const bool has_floors =
+      std::ranges::any_of(report.cells, [](const SweepCell& cell) { return cell.facts.floor.has_value(); });
+  text += is_time      ? fmt::format(", {} of them measured", measured)
+          : has_floors ? std::string(", by their floors")
+                       : std::string(", none measured yet");
   std::vector<std::string> shares;
   if (report.sensitivity)
     for (const Sensitivity::Axis& axis : report.sensitivity->axes)

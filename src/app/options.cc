@@ -34,8 +34,8 @@ Result<std::map<std::string, std::int64_t>> DimOptions::Parse() const {
     const std::size_t at = text.rfind('=');
     const std::optional<std::int64_t> extent =
         at == std::string::npos ? std::nullopt : ParseInteger(std::string_view(text).substr(at + 1));
-    if (at == 0 || !extent || *extent < 1) {
-      return Error{fmt::format("--dim {}: not NAME=N with N of at least 1, such as --dim batch=8", Quoted(text))};
+    if (at == 0 || !extent || *extent < 0) {
+      return Error{fmt::format("--dim {}: not NAME=N with N of at least 0, such as --dim batch=8", Quoted(text))};
     }
     const auto [entry, added] = dims.emplace(text.substr(0, at), *extent);
     if (!added && entry->second != *extent) {

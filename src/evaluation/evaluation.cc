@@ -145,7 +145,7 @@ Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std
     if (model.weights) return Error{"'weights' are of a family; `infimum synth bricks --weights` gives a file others"};
     PlannedCell one;
     one.file = folder / model.file;
-    one.name = one.file.stem().string();
+    one.name = ModelName(one.file);
     const std::optional<std::string> sha256 = Sha256OfFile(one.file);
     if (!sha256) return Error{one.file.string() + ": cannot be read"};
     one.cell.model.sha256 = *sha256 + HashOfExternalData(one.file);
@@ -229,6 +229,13 @@ Result<Evaluation> ParseEvaluation(std::string_view text) {
   Evaluation evaluation;
   INFIMUM_RETURN_IF_ERROR(FromJson(json, "", evaluation));
   if (evaluation.models.empty()) return Error{"'models' is empty: there is nothing to evaluate"};
+  std::vector<CellFramework> frameworks = evaluation.frameworks;
+  for (const EvaluatedModel& model : evaluation.models)
+    frameworks.insert(frameworks.end(), model.frameworks.begin(), model.frameworks.end());
+  for (const CellFramework& framework : frameworks)
+    for (const auto& [name, member] : {std::pair("seed", "input"), std::pair("cores", "cores")})
+      if (framework.options.contains(name))
+        return Error{fmt::format("frameworks: options: {} is said by '{}' of the evaluation", Quoted(name), member)};
   if (evaluation.frameworks.empty()) evaluation.frameworks.push_back({.name = "onnxruntime"});
   INFIMUM_RETURN_IF_ERROR(CheckContracts(evaluation.contracts));
   return evaluation;

@@ -181,6 +181,15 @@ Verification Verify(const CellResult& now, const CellResult& before, double thre
   return verified;
 }
 
+Status MeasureUntilFirm(CellResult& result, double threshold, std::int64_t processes, const MeasureMore& measure_more) {
+  for (const Look& look : std::span(kLooks).first(std::size(kLooks) - 1)) {
+    if (result.state != CellState::kOk || IsFirm(result, threshold)) break;
+    INFIMUM_ASSIGN_OR_RETURN(const std::string stopped, measure_more(look.times * processes, result));
+    if (!stopped.empty()) break;
+  }
+  return {};
+}
+
 Result<Verification> VerifyMeasuringOn(CellResult& now, const CellResult& before, double threshold,
                                        Bytes last_level_cache, std::int64_t processes,
                                        const MeasureMore& measure_more) {

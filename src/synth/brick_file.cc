@@ -475,8 +475,7 @@ Result<BrickSource> BrickSource::Open(const std::filesystem::path& path,
   } catch (const std::exception& problem) {
     return Error{path.string() + ": its functions cannot be inlined: " + MessageLine(problem.what())};
   }
-  auto content =
-      std::make_unique<Content>(Content{path.stem().string(), std::move(file), std::move(raw), std::move(graph)});
+  auto content = std::make_unique<Content>(Content{ModelName(path), std::move(file), std::move(raw), std::move(graph)});
   content->Index();
   return BrickSource(std::move(content));
 }

@@ -62,12 +62,10 @@ class Joints {
       read.push_back(name->second);
     }
     for (std::size_t i = 0; i < layer.outputs.size(); ++i) {
-      if (!layer.outputs[i]) continue;
-      std::string& name = names_[layer.outputs[i]->index()];
-      if (is_work)
-        name = "#" + std::to_string(layers_) + (i > 0 ? "." + std::to_string(i) : "");
-      else if (!read.empty())
-        name = read.front();
+      if (!layer.outputs[i] || (!is_work && read.empty())) continue;
+      const std::size_t value = layer.outputs[i]->index();
+      names_[value] = is_work ? "#" + std::to_string(layers_) + (i > 0 ? "." + std::to_string(i) : "") : read.front();
+      (is_work ? computed_ : views_).insert(value);
     }
     if (!is_work) return "";
     const std::string usual = layers_ == 0 ? "%0" : "#" + std::to_string(layers_ - 1);
@@ -75,18 +73,20 @@ class Joints {
     return read.empty() || (read.size() == 1 && read.front() == usual) ? "" : " (" + Join(read, " ") + ")";
   }
 
-  // Which of the values that layers from `end` on read are the block's, where that is not the last one alone.
+  // Which of the block's values the layers from `end` on read, where that is not the last one alone; "#1'" is a view.
   std::string Outputs(const ModelGraph& graph, std::size_t end, const std::vector<std::size_t>& last_reader) const {
-    std::set<std::string> outputs;
-    for (const auto& [value, name] : names_)
-      if (name.starts_with("#") && (last_reader[value] >= end || graph.values[value].is_graph_output))
-        outputs.insert(name);
-    if (outputs == std::set<std::string>{"#" + std::to_string(layers_ - 1)}) return "";
+    std::multiset<std::string> outputs;
+    for (const auto* values : {&computed_, &views_})
+      for (const std::size_t value : *values)
+        if (last_reader[value] >= end || graph.values[value].is_graph_output)
+          outputs.insert(names_.at(value) + (values == &views_ ? "'" : ""));
+    if (outputs == std::multiset<std::string>{"#" + std::to_string(layers_ - 1)}) return "";
     return " -> (" + Join(std::vector<std::string>(outputs.begin(), outputs.end()), " ") + ")";
   }
 
  private:
   std::map<std::size_t, std::string> names_;  // of values
+  std::set<std::size_t> computed_, views_;    // those that the block makes
   std::size_t layers_ = 0, outside_ = 0;
 };
 

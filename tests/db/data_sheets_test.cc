@@ -47,6 +47,23 @@ TEST(DataSheets, AreFoundByNameAndAliasInLettersOfEitherCase) {
   ASSERT_NE(sheet, nullptr);
   EXPECT_EQ(FindDataSheet("L40S"), sheet);
   EXPECT_EQ(sheet->device.generation, "Ada");
+  EXPECT_EQ(FindDataSheet("nvidia-L40S"), sheet);
+  const DataSheet* const h100 = FindDataSheet("NVIDIA H100");
+  ASSERT_NE(h100, nullptr);
+  EXPECT_EQ(h100->device.name, "NVIDIA H100 80GB HBM3");
+  for (const char* const name : {"H100", "h100 sxm", "NVIDIA H100-SXM", "nvidia_h100_80gb_hbm3"})
+    EXPECT_EQ(FindDataSheet(name), h100) << name;
+  EXPECT_EQ(FindDataSheet(""), nullptr);
+  EXPECT_EQ(FindDataSheet("NVIDIA"), nullptr);
+  const auto names = [](std::string_view asked) {
+    std::set<std::string> found;
+    for (const DataSheet* like : DataSheetsLike(asked)) found.insert(like->device.name);
+    return found;
+  };
+  EXPECT_EQ(names("h100"), (std::set<std::string>{"NVIDIA H100 PCIe", "NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL"}));
+  EXPECT_EQ(names("A100 80GB"), (std::set<std::string>{"NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe"}));
+  EXPECT_EQ(names("NVIDIA H100 nvl"), (std::set<std::string>{"NVIDIA H100 NVL"}));
+  EXPECT_TRUE(names("").empty());
   EXPECT_EQ(FindDataSheet("L40X"), nullptr);
 }
 

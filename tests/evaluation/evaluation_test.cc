@@ -112,9 +112,10 @@ TEST(Cells, CanonicalTextHoldsNothingThatIsAsUsual) {
 }
 
 TEST(Cells, CanonicalTextReadsBackToTheSameCell) {
-  for (const PlannedCell& planned : Cells(With(
-           std::string(kFc) +
-           R"(, "frameworks": [{"name": "pytorch", "mode": "compiled", "module": "m.py:net", "options": {"seed": "3"}}],
+  for (
+      const PlannedCell& planned : Cells(With(
+          std::string(kFc) +
+          R"(, "frameworks": [{"name": "pytorch", "mode": "compiled", "module": "m.py:net", "options": {"optimization": "basic"}}],
               "threads": [3], "cores": "0", "input": 7, "contracts": ["bf16"],
               "method": {"seconds": 0.25, "processes": 5, "time_limit_s": 9, "memory_limit": 2000000})"))) {
     const Result<EvaluationCell> read = ParseCell(CanonicalText(planned.cell));

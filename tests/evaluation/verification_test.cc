@@ -53,18 +53,22 @@ struct Rates {
   double same = 0, faster = 0, slower = 0, undecided = 0, times = 0;  // of the cell's processes, in the mean
 };
 Rates RatesOf(double center, double spread, int processes, double threshold) {
-  constexpr unsigned kRounds = 1000;
+  constexpr unsigned kRounds = 2000;
   Rates rates;
   for (unsigned seed = 0; seed < kRounds; ++seed) {
     CellResult now = Made(center, spread, 9 * seed, std::nullopt, processes);
-    unsigned more = 0;
-    const Result<Verification> verified = VerifyMeasuringOn(
-        now, Made(100, spread, 9 * seed + 1, std::nullopt, processes), threshold, Bytes{0}, processes,
-        [&](std::int64_t count, CellResult& result) -> Result<std::string> {
-          const CellResult further = Made(center, spread, 9 * seed + 2 + more++, std::nullopt, static_cast<int>(count));
-          result.repetitions.insert(result.repetitions.end(), further.repetitions.begin(), further.repetitions.end());
-          return std::string();
-        });
+    CellResult before = Made(100, spread, 9 * seed + 1, std::nullopt, processes);
+    unsigned more = 9 * seed + 2;
+    const auto adding = [&](double about) {
+      return [&, about](std::int64_t count, CellResult& result) -> Result<std::string> {
+        const CellResult further = Made(about, spread, more++, std::nullopt, static_cast<int>(count));
+        result.repetitions.insert(result.repetitions.end(), further.repetitions.begin(), further.repetitions.end());
+        return std::string();
+      };
+    };
+    EXPECT_TRUE(MeasureUntilFirm(before, threshold, processes, adding(100)).ok());
+    const Result<Verification> verified =
+        VerifyMeasuringOn(now, before, threshold, Bytes{0}, processes, adding(center));
     double& count = verified->verdict == Verdict::kSame     ? rates.same
                     : verified->verdict == Verdict::kFaster ? rates.faster
                     : verified->verdict == Verdict::kSlower ? rates.slower
@@ -76,8 +80,8 @@ Rates RatesOf(double center, double spread, int processes, double threshold) {
 }
 
 TEST(VerifyMeasuringOn, IsSeldomWrongWhereTheDifferenceIsJustTheThreshold) {
-  for (const double spread : {0.005, 0.02})
-    for (const int processes : {3, 5}) {
+  for (const double spread : {0.005, 0.02, 0.03, 0.04})
+    for (const int processes : {2, 3, 5}) {
       EXPECT_LE(RatesOf(107.49, spread, processes, 0.075).slower, 0.05) << spread << " " << processes;
       EXPECT_LE(RatesOf(107.51, spread, processes, 0.075).same, 0.05) << spread << " " << processes;
     }
@@ -97,7 +101,7 @@ TEST(VerifyMeasuringOn, DecidesWhatOneLookLeavesOpen) {
 TEST(Verify, ABurstInOneProcessBeforeKeepsNothingOpen) {
   const Beat usual{Latency(28), Latency(49)}, met{Latency(28), Latency(78)};
   CellResult before = Made(100, 0.004, 1, usual, 8);
-  before.repetitions.back().median = Latency(121);
+  before.repetitions.back().median = Latency(225);
   before.repetitions.back().beat = met;
   EXPECT_TRUE(IsFirm(before, 0.075));
   EXPECT_EQ(Verify(Made(100, 0.004, 2, usual, 8), before, 0.075).verdict, Verdict::kSame);

@@ -180,6 +180,19 @@ TEST_F(Bricks, OfTheSameLayersJoinedOtherwiseAreOthers) {
   EXPECT_THAT(bricks[0].text, HasSubstr("] (#1 %1)"));
   EXPECT_THAT(bricks[1].text, HasSubstr("in=64] (%1) ["));
   EXPECT_THAT(bricks[2].text, HasSubstr("] (#1 #0)"));
+  // A view of what comes from outside, which only the next block reads, is an output too.
+  const auto with = [&](const std::string& view, const std::string& read) {
+    return Write(R"(<ir_version: 8, opset_import: ["" : 17]> net (float[64] x) => (float[1, 64] y)
+                      <int64[2] flat = {1, 64}> { a = Relu (x) )" +
+                     view + "b = Relu (a) y = " + read + "}",
+                 read + ".onnx");
+  };
+  const std::vector<Brick> views =
+      Collect({with("v = Reshape (x, flat) ", "Add (b, v)"), with("", "Reshape (b, flat)")},
+              {.into = CutInto::kBlocks, .block_layers = 2});
+  ASSERT_EQ(views.size(), 3U);
+  EXPECT_THAT(views[0].text, HasSubstr(" -> (#1 %0')"));
+  EXPECT_THAT(views[2].text, HasSubstr(" -> (#1')"));
   // What is read behind a block is an output of it.
   const std::vector<Brick> parts = Collect({paths[0], paths[2]}, {.into = CutInto::kBlocks, .block_layers = 2});
   ASSERT_EQ(parts.size(), 3U);  // both end with the same addition

@@ -58,7 +58,11 @@ Latency Quantile(std::span<const Latency> samples, double quantile);
 // did not name it (analyzer/rows/uncertainty.h), of one alone PointValue.
 inline constexpr std::string_view kPointStatistic = "cross-fitted";
 
-// Of both: `repetitions` must not be empty.
+// How many repetitions at either end make neither points nor intervals: an eighth. A burst of other work may make so
+// many as long as it likes; more would cost more of what few repetitions say than bursts are worth.
+constexpr std::size_t TrimmedAtEachEnd(std::size_t repetitions) { return repetitions / 8; }
+
+// Of both: `repetitions` must not be empty. The point value is the geometric mean of their medians, trimmed.
 Latency PointValue(std::span<const Repetition> repetitions);
 Latency BestSeen(std::span<const Repetition> repetitions);
 

@@ -5,11 +5,12 @@
 #include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "src/app/options.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum::cli {
 
 std::string DefaultReportPath(const std::string& model, bool anonymize) {
-  return (anonymize ? std::string("model") : std::filesystem::path(model).stem().string()) + ".html";
+  return (anonymize ? std::string("model") : ModelName(model)) + ".html";
 }
 
 Status CheckReportForm(const std::string& path) {

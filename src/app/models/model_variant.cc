@@ -128,11 +128,11 @@ Status ModelUnder::CanBePlanned() const {
 
 Result<ModelUnder> ReadModelUnder(const std::filesystem::path& model, const std::map<std::string, std::int64_t>& dims,
                                   const std::optional<NumericContract>& contract, bool apply_rewrites,
-                                  bool absent_weights) {
+                                  bool needs_weights) {
   ReadOptions options;
   options.dims = dims;
   options.apply_rewrites = apply_rewrites;
-  options.absent_weights = absent_weights;
+  options.needs_weights = needs_weights;
   if (contract) options.floats = StorageOf(*contract);
   INFIMUM_ASSIGN_OR_RETURN(ModelGraph graph, ReadModel(model, options));
   // A quantized model stays one, whatever its floats are stored as.

@@ -39,6 +39,13 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
                              matches.size(), Join(keys, " | "))};
   }
   if (sheet != nullptr) return sheet->device;
+  const std::vector<const DataSheet*> like = DataSheetsLike(name);
+  if (like.size() == 1) return like.front()->device;
+  if (!like.empty()) {
+    std::vector<std::string> full;
+    for (const DataSheet* known : like) full.push_back(known->device.name);
+    return Error{fmt::format("device {} is not one but {}: {}", Quoted(name), full.size(), Join(full, ", "))};
+  }
   std::vector<std::string> names;
   for (const Device& entry : devices) names.push_back(entry.name);
   std::vector<std::string_view> views(names.begin(), names.end());

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "infimum/base/text.h"
@@ -75,9 +76,14 @@ Status CheckOption(const Framework& framework, const std::string& name, const st
                              DidYouMean(name, known), Listed(known))};
   }
   if (option->values.empty()) {
-    for (const std::string_view number : Split(value, ','))
-      if (!ParseInteger(number))
-        return Error{fmt::format("{} of {}: {} is no number", name, framework.name, Quoted(number))};
+    std::set<std::int64_t> numbers;
+    for (const std::string_view text : Split(value, ',')) {
+      const std::optional<std::int64_t> number = ParseInteger(text);
+      if (!number || *number < 0 || *number > INT32_MAX)
+        return Error{fmt::format("{} of {}: {} is no number", name, framework.name, Quoted(text))};
+      if (!numbers.insert(*number).second)
+        return Error{fmt::format("{} of {}: {} is there twice", name, framework.name, Quoted(text))};
+    }
   } else if (std::ranges::find(option->values, value) == option->values.end()) {
     return Error{fmt::format("{} of {}: there is no {}{}; there are: {}", name, framework.name, Quoted(value),
                              DidYouMean(value, option->values), Listed(option->values))};
@@ -92,8 +98,6 @@ Status CheckMode(const Framework& framework, const FrameworkOptions& options) {
     return Error{fmt::format("--mode {}: {} has no such mode{}; there {}: {}", Quoted(options.mode), framework.name,
                              DidYouMean(options.mode, framework.modes), framework.modes.size() == 1 ? "is" : "are",
                              Listed(framework.modes))};
-  if (options.mode == "cuda-graph" && options.device == DeviceKind::kCpu)
-    return Error{"--mode cuda-graph needs a GPU: --backend cuda"};
   return {};
 }
 
@@ -231,29 +235,30 @@ std::vector<InputShape> InputShapesOf(const ModelGraph& graph) {
   return inputs;
 }
 
-Status CheckFrameworkOptions(const std::string& framework, const std::map<std::string, std::string>& options) {
-  const auto found = std::ranges::find(Frameworks(), framework, &Framework::name);
+Status CheckFrameworkChoice(const FrameworkOptions& options) {
+  const auto found = std::ranges::find(Frameworks(), options.framework, &Framework::name);
   if (found == Frameworks().end()) {
     std::vector<std::string_view> known;
     for (const Framework& one : Frameworks()) known.push_back(one.name);
-    return Error{fmt::format("unknown framework {}{}; there are: {}", Quoted(framework), DidYouMean(framework, known),
-                             Listed(known))};
+    return Error{fmt::format("unknown framework {}{}; there are: {}", Quoted(options.framework),
+                             DidYouMean(options.framework, known), Listed(known))};
   }
-  for (const auto& [name, value] : options) INFIMUM_RETURN_IF_ERROR(CheckOption(*found, name, value));
-  return {};
-}
-
-Status CheckFramework(const FrameworkOptions& options) {
-  INFIMUM_RETURN_IF_ERROR(CheckFrameworkOptions(options.framework, options.options));
-  const auto found = std::ranges::find(Frameworks(), options.framework, &Framework::name);
-  if (NeedsGpu(found->name) && options.device == DeviceKind::kCpu)
-    return Error{fmt::format("{} runs on GPUs alone: --backend cuda", options.framework)};
   if (found->takes_module && options.module.empty())
     return Error{
         "pytorch runs a module, not an ONNX file: --module names the one that the model was exported from, as "
         "FILE.py:FUNCTION, PACKAGE.MODULE:FUNCTION, FILE.pt2 (torch.export) or FILE.pt (torch.jit)"};
   if (!found->takes_module && !options.module.empty()) return Error{"--module applies to pytorch only"};
-  INFIMUM_RETURN_IF_ERROR(CheckMode(*found, options));
+  for (const auto& [name, value] : options.options) INFIMUM_RETURN_IF_ERROR(CheckOption(*found, name, value));
+  return CheckMode(*found, options);
+}
+
+Status CheckFramework(const FrameworkOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckFrameworkChoice(options));
+  const auto found = std::ranges::find(Frameworks(), options.framework, &Framework::name);
+  const bool needs_gpu = NeedsGpu(found->name);
+  if (options.device == DeviceKind::kCpu && (needs_gpu || options.mode == "cuda-graph"))
+    return Error{needs_gpu ? fmt::format("{} runs on GPUs alone: --backend cuda", options.framework)
+                           : std::string("--mode cuda-graph needs a GPU: --backend cuda")};
   return CheckContract(*found, options);
 }
 

@@ -59,8 +59,8 @@ struct FrameworkOptions {
   NumericContract kept_contract() const { return converted.value_or(contract); }
 };
 
-// Whether there is such a framework with such options, here or on another device.
-Status CheckFrameworkOptions(const std::string& framework, const std::map<std::string, std::string>& options);
+// Whether there is such a framework with such a mode and options, be it on another device.
+Status CheckFrameworkChoice(const FrameworkOptions& options);
 // Why these options make no run, before anything is measured.
 Status CheckFramework(const FrameworkOptions& options);
 

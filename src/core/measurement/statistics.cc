@@ -127,14 +127,20 @@ Latency SmallestOfThree(const std::vector<Latency>& sorted) {
 
 Latency PointValue(std::span<const Repetition> repetitions) {
   INFIMUM_CHECK(!repetitions.empty(), "a measured row has repetitions");
-  const Latency first = repetitions.front().median;
-  // Relative to the first, so that what is the same each time, or was timed once, keeps its digits.
-  double sum = 0;
+  std::vector<Latency> medians;
   for (const Repetition& repetition : repetitions) {
     if (!(repetition.median > Latency(0))) return Latency(0);  // as a file may say
-    if (repetition.median != first) sum += std::log(repetition.median / first);
+    medians.push_back(repetition.median);
   }
-  return sum != 0 ? first * std::exp(sum / static_cast<double>(repetitions.size())) : first;
+  const std::size_t cut = TrimmedAtEachEnd(medians.size());
+  if (cut > 0) std::ranges::sort(medians);
+  const auto kept = std::span(medians).subspan(cut, medians.size() - 2 * cut);
+  // Relative to the first, so that what is the same each time, or was timed once, keeps its digits.
+  const Latency first = kept.front();
+  double sum = 0;
+  for (const Latency median : kept)
+    if (median != first) sum += std::log(median / first);
+  return sum != 0 ? first * std::exp(sum / static_cast<double>(kept.size())) : first;
 }
 
 Latency BestSeen(std::span<const Repetition> repetitions) {

@@ -17,10 +17,6 @@ struct LogInterval {
   double high = 0;
 };
 
-// A burst of other work may make as many repetitions at either end as long as it likes. More would cost more of what
-// few repetitions say than bursts are worth.
-constexpr double kTrimmed = 0.125;
-
 // Trimmed mean and variance of that mean, of the repetitions' medians on a logarithmic scale, where a relative
 // difference is a distance and noise that multiplies is symmetric. With fewer than eight nothing is trimmed.
 struct LogMean {
@@ -33,7 +29,7 @@ LogMean MeanOfLogMedians(std::span<const Repetition> repetitions) {
   std::vector<double> logs;
   for (const Repetition& repetition : repetitions) logs.push_back(std::log(repetition.median.count()));
   std::ranges::sort(logs);
-  const std::size_t cut = static_cast<std::size_t>(kTrimmed * static_cast<double>(logs.size()));
+  const std::size_t cut = TrimmedAtEachEnd(logs.size());
   const double count = static_cast<double>(logs.size());
   const double kept = static_cast<double>(logs.size() - 2 * cut);
   LogMean result;

@@ -195,6 +195,10 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
     INFIMUM_ASSIGN_OR_RETURN(elements.bytes, context_.external_data().Check(tensor, shape));
     const bool is_there = static_cast<std::int64_t>(elements.bytes.size()) == SizeOf(type, ElementCount(shape)).value;
+    constexpr std::int64_t kMostExtents = 32;
+    if (!is_there && (type == DataType::kS64 || type == DataType::kS32) && shape.rank() <= 1 &&
+        ElementCount(shape) <= kMostExtents)
+      return Error{"its integers may decide a shape, and the file beside the model that they lie in is not there"};
     if (type != DataType::kNone && is_there && ElementCount(shape) <= MostKept(type))
       SetElements(value, Tensor{type, shape, {elements.bytes.begin(), elements.bytes.end()}});
   } else {

@@ -35,7 +35,7 @@ ReadContext::ReadContext(ModelFile& file, const ReadOptions& options)
       model_(file.model()),
       dims_(options.dims),
       arena_(file.arena()),
-      external_data_(file.path(), options.absent_weights),
+      external_data_(file.path(), !options.needs_weights),
       weights_(options.floats),
       // Each node once, and loops again while their shapes settle, but nested ones not without end.
       nodes_left_(1000 + 64 * CountNodes(model_.graph())) {

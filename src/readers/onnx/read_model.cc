@@ -1,5 +1,6 @@
 #include "src/readers/onnx/read_model.h"
 
+#include <onnx/defs/schema.h>
 #include <onnx/inliner/inliner.h>
 #include <onnx/onnx_pb.h>
 
@@ -232,7 +233,18 @@ void Finish(ModelGraph& graph, const ReadOptions& options, const Opsets& opsets)
   ClassifyLayers(graph, opsets);
 }
 
+// Of ONNX's own operators; what others' domains have is theirs to know.
+Status CheckOpset(const onnx::ModelProto& model) {
+  const int newest = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
+  for (const onnx::OperatorSetIdProto& import : model.opset_import())
+    if ((import.domain().empty() || import.domain() == "ai.onnx") && import.version() > newest)
+      return Error{"operator set " + std::to_string(import.version()) +
+                   " is none that is known: ONNX's newest here is " + std::to_string(newest)};
+  return {};
+}
+
 Result<ModelGraph> Read(ModelFile& file, const ReadOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckOpset(file.model()));
   INFIMUM_RETURN_IF_ERROR(InlineLocalFunctions(file.model()));
   const onnx::GraphProto& proto = file.model().graph();
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<onnx::TypeProto*> types, BindInputs(proto, options.dims, file.arena()));
@@ -268,6 +280,15 @@ void AddLocations(const google::protobuf::Message& message, std::set<std::string
 }
 
 }  // namespace
+
+std::string ModelName(const std::filesystem::path& path) {
+  std::string name = path.stem().string();
+  std::error_code failed;
+  std::filesystem::path folder = std::filesystem::absolute(path, failed).lexically_normal().parent_path();
+  if (name != "model" || failed) return name;
+  if (folder.filename() == "onnx") folder = folder.parent_path();
+  return folder.filename().empty() ? name : folder.filename().string();
+}
 
 Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOptions& options) {
   try {

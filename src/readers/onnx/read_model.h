@@ -26,11 +26,17 @@ struct ReadOptions {
   std::map<std::string, std::int64_t> dims;
   // What values of f32, f16 and bf16 are stored as instead: the model as it could be. Everything else stays.
   std::optional<DataType> floats = std::nullopt;
-  bool apply_rewrites = true;   // fold-batch-normalization, fuse-quantized and the like; see rewrites.h
-  bool absent_weights = false;  // whose file beside the model is not there: only their shapes are known then
+  bool apply_rewrites = true;  // fold-batch-normalization, fuse-quantized and the like; see rewrites.h
+  // An error where the file beside the model that weights lie in is not there; otherwise only their shapes are known
+  // then, and a few integers, which may decide a shape, are an error still.
+  bool needs_weights = false;
 };
 
 Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOptions& options);
+
+// What people call the model of a file: "resnet50" of resnet50.onnx, and of a model.onnx its folder, or the folder's
+// where that is "onnx" alone: "Llama-3.2-1B" of Llama-3.2-1B/onnx/model.onnx.
+std::string ModelName(const std::filesystem::path& path);
 
 // Of the contents of the files beside a model that its tensors lie in, "+3f0a..." (SHA-256); "+absent 77e1..." where
 // not all are there, or may be read. Empty where no tensor lies in one, and of what is no model.

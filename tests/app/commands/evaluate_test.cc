@@ -221,6 +221,10 @@ TEST_F(EvaluateTest, VerifySaysSameSlowerOtherNumbersAndWhatElseChanged) {
   const nlohmann::json slower = verify(3);
   EXPECT_EQ(slower["verdict"], "slower");
   EXPECT_EQ(slower["causes"][0], "framework 1.0 -> 1.1");
+  // What no longer runs is worse, be it all.
+  program_.Write("fails.txt", "infimum: error: something else\n");
+  EXPECT_THAT(verify(3)["why"].get<std::string>(), HasSubstr("it is failed now"));
+  fs::remove(program_.folder() / "fails.txt");
   // What a verification measured is not what the next one is held against.
   EXPECT_EQ(verify(3)["verdict"], "slower");
   program_.Write("time.txt", "100");
@@ -327,6 +331,12 @@ TEST_F(EvaluateTest, MistakesInTheFileAreSaidBeforeAnythingRuns) {
       HasSubstr("e.json: optimization of onnxruntime: there is no 'basik', did you mean 'basic'?; there are: all, "
                 "extended, basic, disabled"));
   EXPECT_THAT(error_of(R"(, "cores": "0,x")"), HasSubstr("cores of onnxruntime: 'x' is no number"));
+  EXPECT_THAT(error_of(R"(, "cores": "-1")"), HasSubstr("cores of onnxruntime: '-1' is no number"));
+  EXPECT_THAT(error_of(R"(, "cores": "1,1")"), HasSubstr("cores of onnxruntime: '1' is there twice"));
+  EXPECT_THAT(error_of(R"(, "frameworks": [{"name": "onnxruntime", "mode": "eager"}])"),
+              HasSubstr("--mode eager: onnxruntime has none"));
+  EXPECT_THAT(error_of(R"(, "frameworks": [{"name": "onnxruntime", "options": {"seed": "2"}}])"),
+              HasSubstr("frameworks: options: 'seed' is said by 'input' of the evaluation"));
   EXPECT_EQ(Calls(), 0U);
 }
 

@@ -91,8 +91,12 @@ TEST(ExternalData, OfALinkedModelMayBeInTheFolderOfTheLinksTarget) {
 
 TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
   const testing::TemporaryFolder folder;
-  EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("none.bin", 8)),
-              HasSubstr("external data 'none.bin' cannot be found beside the model"));
+  ReadOptions needs;
+  needs.needs_weights = true;
+  const Result<ModelGraph> needed =
+      ReadModel(folder.Write("none.onnx", ModelWithWeightsAt("none.bin", 8).SerializeAsString()), needs);
+  ASSERT_FALSE(needed.ok());
+  EXPECT_THAT(needed.error().message, HasSubstr("external data 'none.bin' cannot be found beside the model"));
   folder.Write("w.bin", std::string(127, 'a'));
   EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("w.bin", 8)),
               HasSubstr("ends at byte 127, before the 128 bytes at offset 0"));
@@ -105,8 +109,7 @@ TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
 
 TEST(ExternalData, ThatIsAbsentLeavesTheShapesWhereTheyAreEnough) {
   const testing::TemporaryFolder folder;
-  ReadOptions options;
-  options.absent_weights = true;
+  const ReadOptions options;
   const std::filesystem::path file = folder.Write("model.onnx", ModelWithWeightsAt("w.bin", 8).SerializeAsString());
   const Result<ModelGraph> graph = ReadModel(file, options);
   ASSERT_TRUE(graph.ok()) << graph.error().message;
@@ -116,6 +119,19 @@ TEST(ExternalData, ThatIsAbsentLeavesTheShapesWhereTheyAreEnough) {
   folder.Write("w.bin", std::string(127, 'a'));
   EXPECT_FALSE(ReadModel(file, options).ok());
   EXPECT_FALSE(ReadModel(folder.Write("out.onnx", ModelWithWeightsAt("../w", 8).SerializeAsString()), options).ok());
+}
+
+TEST(ExternalData, ThatIsAbsentAndMayDecideAShapeIsNamed) {
+  const testing::TemporaryFolder folder;
+  onnx::ModelProto model = ModelOf("g (float[2, 6] x) => (float[3, 4] y) { y = Reshape (x, shape) }");
+  onnx::TensorProto& shape = *model.mutable_graph()->add_initializer();
+  shape.set_name("shape");
+  shape.set_data_type(onnx::TensorProto::INT64);
+  shape.add_dims(2);
+  shape.set_data_location(onnx::TensorProto::EXTERNAL);
+  shape.add_external_data()->set_key("location");
+  shape.mutable_external_data(0)->set_value("w.bin");
+  EXPECT_THAT(ReadIn(folder, model), HasSubstr("initializer 'shape': its integers may decide a shape, and the file"));
 }
 
 TEST(ExternalData, IsHashedByItsContent) {

@@ -150,7 +150,7 @@ std::string UtcNow() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(s
 Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const SteadyTime start = std::chrono::steady_clock::now();
   Analysis analysis;
-  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract, true, true));
   INFIMUM_RETURN_IF_ERROR(under.CanBePlanned());
   analysis.graph = std::move(under.graph);
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
@@ -163,7 +163,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     INFIMUM_ASSIGN_OR_RETURN(read_again, ReadModel(options.model, ReadOptions{options.dims}));
   }
   const ModelGraph& stored = read_again ? *read_again : analysis.graph;
-  INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
+  INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(ModelName(options.model), stored, options.dims)));
 
   Selection selection;
   selection.device = here.device.Key();
@@ -354,13 +354,14 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   // A data sheet's floor needs no store.
   const bool stored = StoreExists(options.database);
-  if (!stored && FindDataSheet(options.device) == nullptr && FindDataSheetByKey(DeviceKey{options.device}) == nullptr) {
+  if (!stored && options.device.empty()) {
     return Error{fmt::format("{}: no such store; `infimum analyze {}` measures and makes one",
                              ShownAddress(options.database), options.model.string())};
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
                            OpenStore(stored ? options.database : ":memory:", OpenMode::kReadOnly));
   INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, options.campaign, *store));
+  analysis.device = device;
   if (device.kind == DeviceKind::kGpu && options.campaign.threads != 1)
     return Error{
         fmt::format("--threads {} applies to CPUs only; remove it for {}", options.campaign.threads, device.name)};

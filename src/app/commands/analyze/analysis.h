@@ -44,6 +44,7 @@ struct Analysis {
   ModelGraph graph;
   Bracket bracket;
   std::optional<RunProfile> run;
+  Device device;        // of AnalyzeStored
   ReportModel report;   // by its own graph, bracket and run
   bool failed = false;  // measuring did: a runner crashed, was killed, or was ended since it was stuck
   bool interrupted = false;

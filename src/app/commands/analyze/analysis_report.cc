@@ -11,6 +11,7 @@
 #include "src/app/models/anonymizer.h"
 #include "src/app/models/run_conditions.h"
 #include "src/app/runners/library_versions.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 namespace {
@@ -40,7 +41,7 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
     INFIMUM_ASSIGN_OR_RETURN(aligned, AlignForGap(model, *analysis.run, store));
   }
   ReportSources sources{.model = asked.model.string(),
-                        .name = asked.model.stem().string(),
+                        .name = ModelName(asked.model),
                         .dims = asked.dims,
                         .database = ShownAddress(asked.database),
                         .backend = asked.backend,

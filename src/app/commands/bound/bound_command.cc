@@ -1,8 +1,12 @@
 // infimum bound MODEL: the bracket from what the store has; nothing is measured.
+#include <fmt/format.h>
+
 #include <memory>
 
+#include "db/store/data_sheets.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "infimum/base/utf8.h"
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
 #include "src/app/command.h"
@@ -57,6 +61,20 @@ Result<Estimate> EstimateFromOthers(const BoundOptions& options, const Analysis&
   return estimate;
 }
 
+// "NVIDIA H100 80GB HBM3, by its data sheet; \"h100\" may also be NVIDIA H100 PCIe, NVIDIA H100 NVL".
+std::string Heading(const std::string& asked, const Device& device) {
+  if (asked.empty()) return "";
+  std::string heading = Printable(device.name);
+  const DataSheet* const sheet = FindDataSheetByKey(device.Key());
+  if (sheet != nullptr) heading += ", by its data sheet";
+  std::vector<std::string> others;
+  if (sheet != nullptr && asked != device.name)
+    for (const DataSheet* like : DataSheetsLike(asked))
+      if (like != sheet) others.push_back(like->device.name);
+  if (!others.empty()) heading += fmt::format("; {} may also be {}", Quoted(asked), Join(others, ", "));
+  return heading + "\n\n";
+}
+
 Result<int> RunBound(const BoundOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   StoredAnalysisOptions stored = options.stored;
@@ -70,11 +88,15 @@ Result<int> RunBound(const BoundOptions& options) {
     if (!estimate.ok()) return Within("--estimate", estimate.error());
     analysis.bracket.estimate = *std::move(estimate);
   }
-  INFIMUM_RETURN_IF_ERROR(WriteAnswer(
-      options.format, options.output,
-      {.table = [&] { return BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth()); },
-       .json = [&] { return BoundJson(analysis.graph, analysis.bracket); },
-       .csv = [&] { return BoundCsv(analysis.graph, analysis.bracket, options.layers); }}));
+  INFIMUM_RETURN_IF_ERROR(
+      WriteAnswer(options.format, options.output,
+                  {.table =
+                       [&] {
+                         return Heading(options.stored.device, analysis.device) +
+                                BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth());
+                       },
+                   .json = [&] { return BoundJson(analysis.graph, analysis.bracket); },
+                   .csv = [&] { return BoundCsv(analysis.graph, analysis.bracket, options.layers); }}));
   return kDone;
 }
 

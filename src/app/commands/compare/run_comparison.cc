@@ -21,6 +21,7 @@
 #include "src/app/models/run_conditions.h"
 #include "src/app/runners/device_choice.h"
 #include "src/core/graph/framework_names.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 namespace {
@@ -332,7 +333,7 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
 
 ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptions& options) {
   ModelAccount account;
-  account.model = options.anonymize ? "model" : options.model.stem().string();
+  account.model = options.anonymize ? "model" : ModelName(options.model);
   const std::string database = options.anonymize ? "DB" : ShownAddress(options.database);
   std::vector<NamedRun> columns;
   for (const ComparedRun& compared : comparison.runs) {

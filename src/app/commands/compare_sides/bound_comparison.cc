@@ -15,6 +15,7 @@
 #include "src/app/models/run_conditions.h"
 #include "src/app/runners/repetition_tracking_source.h"
 #include "src/readers/onnx/parse/model_inputs.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 namespace {
@@ -105,8 +106,8 @@ std::size_t KnownLayers(const BoundedModel& model) {
 
 std::string NameOf(const SideReportOptions& options, std::size_t model) {
   if (options.anonymize) return options.models.size() == 1 ? "model" : fmt::format("model-{}", model + 1);
-  const std::string stem = options.models[model].stem().string();
-  const auto same = std::ranges::count(options.models, stem, [](const auto& path) { return path.stem().string(); });
+  const std::string stem = ModelName(options.models[model]);
+  const auto same = std::ranges::count(options.models, stem, [](const auto& path) { return ModelName(path); });
   return same > 1 ? options.models[model].string() : stem;
 }
 

@@ -117,7 +117,7 @@ Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChan
   std::optional<NumericContract> contract;
   if (!planned.cell.contract.empty()) contract = FindContract(planned.cell.contract);
   const bool is_measured = planned.cell.quantity == CellQuantity::kLatency;
-  Result<ModelUnder> under = ReadModelUnder(file.path, planned.cell.dims, contract, true, !is_measured);
+  Result<ModelUnder> under = ReadModelUnder(file.path, planned.cell.dims, contract, true, is_measured);
   file.Remove();
   if (!under.ok()) return under.error();
   if (planned.family == nullptr) {
@@ -199,7 +199,7 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
   options.failure = &failure;
 
   INFIMUM_ASSIGN_OR_RETURN(const File file, FileOf(planned, false));
-  const Result<ModelUnder> under = ReadModelUnder(file.path, cell.dims, std::nullopt);
+  const Result<ModelUnder> under = ReadModelUnder(file.path, cell.dims, std::nullopt, true, true);
   const auto measure = [&]() -> Result<RunProfile> {
     INFIMUM_RETURN_IF_ERROR(under.ok() ? Status() : Status(under.error()));
     options.contract = MainContract(under->graph);

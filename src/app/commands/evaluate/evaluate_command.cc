@@ -138,7 +138,8 @@ class Evaluating {
     return verified;
   }
 
-  std::size_t held() const { return held_; }
+  std::size_t held() const { return held_; }          // left to other processes
+  std::size_t compared() const { return compared_; }  // with an earlier result
 
  private:
   Result<CellResult> Measure(const PlannedCell& planned, const CellMethod& method) {
@@ -175,6 +176,7 @@ class Evaluating {
     INFIMUM_ASSIGN_OR_RETURN(one.verification,
                              VerifyMeasuringOn(now, before, options_.threshold, runner_.here().device.last_level_cache,
                                                planned.cell.method.processes, measure_more));
+    ++compared_;
     one.before = TimeOf(before);
     one.now = TimeOf(now);
     now.verifies = true;
@@ -185,12 +187,10 @@ class Evaluating {
   Result<CellResult> MeasureFirmly(const PlannedCell& planned) {
     const Clock::Duration begin = SteadyClock().Now();
     INFIMUM_ASSIGN_OR_RETURN(CellResult result, Measure(planned, planned.cell.method));
-    for (const Look& look : std::span(kLooks).first(std::size(kLooks) - 1)) {
-      if (result.state != CellState::kOk || IsFirm(result, options_.threshold)) break;
-      INFIMUM_ASSIGN_OR_RETURN(const std::string stopped,
-                               MeasureMore(planned, begin, look.times * planned.cell.method.processes, result));
-      if (!stopped.empty()) break;
-    }
+    const auto measure_more = [&](std::int64_t processes, CellResult& more) {
+      return MeasureMore(planned, begin, processes, more);
+    };
+    INFIMUM_RETURN_IF_ERROR(MeasureUntilFirm(result, options_.threshold, planned.cell.method.processes, measure_more));
     return result;
   }
 
@@ -271,7 +271,7 @@ class Evaluating {
   CellRunner& runner_;
   Talk& talk_;
   std::string worker_;
-  std::size_t held_ = 0;
+  std::size_t held_ = 0, compared_ = 0;
   std::map<std::string, StoredCell> known_;
 };
 
@@ -362,10 +362,13 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
   if (const Status known = runner.CheckDevices(file.cells); !known.ok()) return Within(options.file, known.error());
   for (const PlannedCell& planned : file.cells) {
     if (planned.cell.quantity != CellQuantity::kLatency) continue;
-    auto framework_options = planned.cell.framework.options;
-    if (!planned.cell.cores.empty()) framework_options["cores"] = planned.cell.cores;
-    if (const Status known = CheckFrameworkOptions(planned.cell.framework.name, framework_options); !known.ok())
-      return Within(options.file, known.error());
+    const CellFramework& framework = planned.cell.framework;
+    FrameworkOptions asked{.framework = framework.name};
+    asked.mode = framework.mode;
+    asked.module = framework.module;
+    asked.options = framework.options;
+    if (!planned.cell.cores.empty()) asked.options["cores"] = planned.cell.cores;
+    if (const Status known = CheckFrameworkChoice(asked); !known.ok()) return Within(options.file, known.error());
   }
   Evaluating evaluating(options, file, *store, runner, talk);
   if (options.verify) {
@@ -374,9 +377,8 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
     INFIMUM_RETURN_IF_ERROR(Write(options, VerificationTable(verified, options.threshold),
                                   [&] { return VerificationJson(file.hash, verified); }));
     if (Interrupted()) return Error{"interrupted: cells that are not listed were not verified"};
-    const auto is_compared = [](const VerifiedCell& cell) { return cell.verification.not_comparable.empty(); };
-    if (evaluating.held() == 0 && std::ranges::none_of(verified, is_compared))
-      return Error{"nothing was verified: no cell could be held against an earlier result"};
+    if (!verified.empty() && evaluating.held() == 0 && evaluating.compared() == 0)
+      return Error{"nothing was verified: no cell has an earlier result"};
     return std::ranges::any_of(verified, &VerifiedCell::is_worse) ? kGateFailed : kDone;
   }
   if (!options.list) {
@@ -420,9 +422,12 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   command
       ->add_flag("--verify", options->verify,
                  "measure cells that have a result again, and on while undecided: same, faster, slower, and what "
-                 "changed; exit code 3 where numbers differ or a cell is slower")
+                 "changed; exit code 3 where numbers differ or a cell is slower, 1 where none has an earlier result")
       ->excludes("--list");
-  command->add_option("--threshold", options->threshold, "with --verify: relative difference that matters")
+  command
+      ->add_option(
+          "--threshold", options->threshold,
+          "relative difference that matters to --verify; a first result is measured until it is known to within it")
       ->type_name("X")
       ->check(NumberBetween(0.001, 10))
       ->capture_default_str();

@@ -14,6 +14,7 @@
 #include "src/app/commands/explain/framework_like.h"
 #include "src/app/commands/measure/profile_run.h"
 #include "src/app/commands/replay/upper_limits.h"
+#include "src/readers/onnx/read_model.h"
 #include "src/readers/read_profile.h"
 
 namespace infimum {
@@ -114,7 +115,7 @@ RunProfile ExplainedRun(const Explanation& explanation, const ExplainOptions& op
   RunProfile run;
   run.framework = std::string(kExplainFramework);
   run.framework_version = std::string(InfimumVersion());
-  run.model_name = options.replay.model.stem().string();
+  run.model_name = ModelName(options.replay.model);
   run.dims = options.replay.dims;
   run.threads = options.replay.campaign.threads;
   run.settings["level0"] = explanation.level0;

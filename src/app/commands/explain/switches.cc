@@ -129,7 +129,7 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
 
   SwitchedRun run;
   Explanation& explanation = run.explanation;
-  explanation.model = options.replay.model.stem().string();
+  explanation.model = ModelName(options.replay.model);
   explanation.level0 = fmt::format("{} {} as by default", options.switches, found.version);
   explanation.level1 = "with all of these switches off";
   std::vector<std::optional<Latency>> times(timed.inferences.begin(), timed.inferences.end());

@@ -17,6 +17,7 @@
 #include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
 #include "src/app/processes/temporary_folder.h"
+#include "src/readers/onnx/read_model.h"
 #include "src/synth/onnx_file.h"
 
 namespace infimum {
@@ -158,7 +159,7 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
     std::ofstream(files.back(), std::ios::binary) << content << std::flush;
   }
   talk.Say(fmt::format("{} of {}, {} of them measured before; the others in {}: {} x {:.3g} s for each",
-                       CountText(bricks.size() - 1, "brick"), Printable(model.stem().string()), composed.known,
+                       CountText(bricks.size() - 1, "brick"), Printable(ModelName(model)), composed.known,
                        options.framework, options.repetitions,
                        std::chrono::duration<double>(options.sampling).count()));
   FrameworkOptions of_brick = options;

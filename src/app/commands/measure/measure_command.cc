@@ -123,6 +123,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   // Read first: it refuses what ONNX Runtime would refuse less clearly, and names unbound dimensions.
   ReadOptions read;
   read.dims = framework.dims;
+  read.needs_weights = true;
   INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.model, read));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
@@ -136,8 +137,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   for (const std::string& warning : run.warnings) talk.Warn(warning);
   run.device = device.Key().text;
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store->ImportRun(run));
-  INFIMUM_RETURN_IF_ERROR(
-      store->ImportModel(DescribeModel(std::filesystem::path(options.model).stem().string(), graph, framework.dims)));
+  INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(ModelName(options.model), graph, framework.dims)));
   if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, FormatRun(run)));
 
   const std::string kept =

@@ -159,7 +159,7 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const R
   RunProfile run;
   run.framework = std::string(kReplayFramework);
   run.framework_version = std::string(InfimumVersion());
-  run.model_name = options.model.stem().string();
+  run.model_name = ModelName(options.model);
   run.model_sha256 = plan.graph.sha256;
   run.dims = options.dims;
   run.threads = options.campaign.threads;
@@ -209,7 +209,7 @@ ReplayCandidate ByName(const Candidate& candidate) {
 Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& installation, Store& store,
                               Talk& talk) {
   ReplayPlan plan;
-  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract, true, true));
   plan.graph = std::move(under.graph);
   plan.selected = under.selected;
   // What cannot be replayed is said before anything is measured or made.
@@ -289,7 +289,7 @@ Result<Replay> RunPlan(const ReplayOptions& options, const Installation& install
     INFIMUM_ASSIGN_OR_RETURN(read_again, ReadModel(options.model, ReadOptions{options.dims}));
   }
   const ModelGraph& stored = read_again ? *read_again : plan.graph;
-  INFIMUM_RETURN_IF_ERROR(store.ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
+  INFIMUM_RETURN_IF_ERROR(store.ImportModel(DescribeModel(ModelName(options.model), stored, options.dims)));
   return replay;
 }
 
@@ -309,7 +309,8 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
 }
 
 Result<std::string> ScheduleText(const ReplayOptions& options) {
-  INFIMUM_ASSIGN_OR_RETURN(const ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  INFIMUM_ASSIGN_OR_RETURN(const ModelUnder under,
+                           ReadModelUnder(options.model, options.dims, options.contract, true, true));
   std::vector<FusableRegion> found;
   if (options.regions) found = FindFusableRegions(under.graph);
   std::ranges::stable_sort(found, std::greater<>(), [](const FusableRegion& region) { return region.layers.size(); });

@@ -99,7 +99,7 @@ Result<ImportedProfiles> ImportProfiles(const std::vector<std::filesystem::path>
     INFIMUM_ASSIGN_OR_RETURN(run.threads, ThreadsOf(run, named.source, about, device));
     run.device = device.Key().text;
     run.model_sha256 = graph.sha256;
-    run.model_name = about.model.stem().string();
+    run.model_name = ModelName(about.model);
     run.dims = about.dims;
     if (about.contract) run.contract = Name(*about.contract);
     runs.push_back(std::move(run));
@@ -108,7 +108,7 @@ Result<ImportedProfiles> ImportProfiles(const std::vector<std::filesystem::path>
     INFIMUM_ASSIGN_OR_RETURN(const ImportCount one, store.ImportRun(run));
     imported.count += one;
   }
-  INFIMUM_RETURN_IF_ERROR(store.ImportModel(DescribeModel(about.model.stem().string(), graph, about.dims)));
+  INFIMUM_RETURN_IF_ERROR(store.ImportModel(DescribeModel(ModelName(about.model), graph, about.dims)));
   return imported;
 }
 

@@ -102,7 +102,7 @@ Result<ImportCount> ImportFileOf(const std::filesystem::path& path, const std::m
                                  Store& store, Talk& talk) {
   if (IsModel(path)) {
     INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(path, ReadOptions{dims}));
-    return store.ImportModel(DescribeModel(path.stem().string(), graph, dims));
+    return store.ImportModel(DescribeModel(ModelName(path), graph, dims));
   }
   std::size_t rows = 0;
   const auto progress = [&](std::size_t more) {
