@@ -80,7 +80,7 @@ Rates RatesOf(double center, double spread, int processes, double threshold) {
 }
 
 TEST(VerifyMeasuringOn, IsSeldomWrongWhereTheDifferenceIsJustTheThreshold) {
-  for (const double spread : {0.005, 0.02, 0.03, 0.04})
+  for (const double spread : {0.005, 0.03})
     for (const int processes : {2, 3, 5}) {
       EXPECT_LE(RatesOf(107.49, spread, processes, 0.075).slower, 0.05) << spread << " " << processes;
       EXPECT_LE(RatesOf(107.51, spread, processes, 0.075).same, 0.05) << spread << " " << processes;
