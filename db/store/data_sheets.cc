@@ -178,23 +178,7 @@ DataSheet SheetFrom(const Line& line) {
   return sheet;
 }
 
-// "nvidia h100 sxm" of "NVIDIA H100-SXM".
-std::string PlainName(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    const bool is_gap = c == ' ' || c == '-' || c == '_';
-    if (!is_gap) plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (is_gap && !plain.empty() && plain.back() != ' ') plain += ' ';
-  }
-  while (plain.ends_with(' ')) plain.pop_back();
-  return plain;
-}
-
-// Without its maker: "NVIDIA H200" is "H200" too, and "NVIDIA H100" whatever "H100" is.
-std::string NameOf(const DataSheet& sheet, std::string_view name) {
-  const std::string plain = PlainName(name), maker = PlainName(sheet.device.vendor) + " ";
-  return plain.starts_with(maker) ? plain.substr(maker.size()) : plain;
-}
+std::string NameOf(const DataSheet& sheet, std::string_view name) { return PlainDeviceName(name, sheet.device.vendor); }
 
 bool IsCalled(const DataSheet& sheet, std::string_view name) {
   const std::string wanted = NameOf(sheet, name);
@@ -203,6 +187,21 @@ bool IsCalled(const DataSheet& sheet, std::string_view name) {
 }
 
 }  // namespace
+
+std::string PlainDeviceName(std::string_view name, std::string_view maker) {
+  const auto plain = [](std::string_view text) {
+    std::string made;
+    for (const char c : text) {
+      const bool is_gap = c == ' ' || c == '-' || c == '_';
+      if (!is_gap) made += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      if (is_gap && !made.empty() && made.back() != '-') made += '-';
+    }
+    while (made.ends_with('-')) made.pop_back();
+    return made;
+  };
+  const std::string all = plain(name), first = plain(maker) + "-";
+  return all.starts_with(first) ? all.substr(first.size()) : all;
+}
 
 const std::vector<DataSheet>& DataSheets() {
   static const std::vector<DataSheet> sheets = [] {
@@ -231,15 +230,15 @@ const DataSheet* FindDataSheet(std::string_view name, std::string_view compute_c
 std::vector<const DataSheet*> DataSheetsLike(std::string_view name) {
   std::vector<const DataSheet*> like;
   for (const DataSheet& sheet : DataSheets()) {
+    const std::string wanted = NameOf(sheet, name);
     const auto has_all = [&](std::string_view known) {
       const std::string own = NameOf(sheet, known);
-      const std::vector<std::string_view> words = Split(own, ' ');
-      const std::string wanted = NameOf(sheet, name);
-      return !wanted.empty() && std::ranges::all_of(Split(wanted, ' '), [&](std::string_view word) {
-        return std::ranges::find(words, word) != words.end();
-      });
+      const std::vector<std::string_view> words = Split(own, '-');
+      return std::ranges::all_of(Split(wanted, '-'),
+                                 [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); });
     };
-    if (has_all(sheet.device.name) || std::ranges::any_of(sheet.aliases, has_all)) like.push_back(&sheet);
+    if (!wanted.empty() && (has_all(sheet.device.name) || std::ranges::any_of(sheet.aliases, has_all)))
+      like.push_back(&sheet);
   }
   return like;
 }

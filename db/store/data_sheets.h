@@ -43,9 +43,11 @@ struct DataSheet {
 // In the order of the file.
 const std::vector<DataSheet>& DataSheets();
 
-// By name or alias, with its maker or without, letters of either case, gaps of either kind ("nvidia h100-sxm"); nullptr
-// where there is none. Of several with one name (the Jetson modules
-// call themselves "Orin") the one with this compute capability and these multiprocessors, where given.
+// "NVIDIA H100_SXM" of NVIDIA as "h100-sxm": small letters, one kind of gap, and no maker.
+std::string PlainDeviceName(std::string_view name, std::string_view maker);
+
+// By name or alias in their plain forms; nullptr where there is none. Of several with one name (the Jetson modules call
+// themselves "Orin") the one with this compute capability and these multiprocessors, where given.
 const DataSheet* FindDataSheet(std::string_view name, std::string_view compute_capability = "",
                                std::string_view multiprocessors = "");
 

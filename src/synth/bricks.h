@@ -27,9 +27,9 @@ struct Cut {
 struct Piece {
   std::vector<LayerId> layers;  // ascending
   std::string kind;             // "convolution", "region", "block"; of a layer without workload its operator
-  // The store's key of the layer or region, of a block the layers' in sequence, with what
-  // each reads where that is not its neighbour alone. A layer without workload has its
-  // operator and operands, which do not say everything: `is_exact` is false then.
+  // The store's key of the layer or region, of a block the layers' in sequence, with what each reads where that is not
+  // its neighbour alone. A layer without workload has its operator and operands, which do not say everything:
+  // `is_exact` is false then.
   std::string text;
   bool is_exact = true;
   Flops flops;

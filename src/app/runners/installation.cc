@@ -41,13 +41,8 @@ Result<std::filesystem::path> Choose(const std::filesystem::path& folder, std::s
                            known.size() == 1 ? "is" : "are", known.empty() ? "none" : Join(known, ", "))};
 }
 
-// "NVIDIA H200" as "h200": names of files have small letters and no maker.
-std::string PlainName(std::string_view name) {
-  std::string plain;
-  for (const char c : name) plain += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  constexpr std::string_view kMaker = "nvidia-";
-  return plain.starts_with(kMaker) ? plain.substr(kMaker.size()) : plain;
-}
+// As names of files are: small letters and no maker.
+std::string PlainGpuName(std::string_view name) { return PlainDeviceName(name, "NVIDIA"); }
 
 // As the properties in this file say, "" where they do not.
 std::string DeviceNameIn(const std::filesystem::path& file) {
@@ -88,14 +83,14 @@ Result<std::filesystem::path> Installation::GpuProperties(const std::string& giv
   if (given.find('/') != std::string::npos || given.ends_with(".json"))
     return Error{given + ": no such file of device properties"};
   const std::filesystem::path folder = binaries_.parent_path() / "share/infimum/gpus";
-  const std::string wanted = PlainName(given);
+  const std::string wanted = PlainGpuName(given);
   const DataSheet* const sheet = FindDataSheet(given);
   const std::vector<std::string> known = NamesIn(folder, "", ".json");
   std::vector<std::string> begin_so;
   for (const std::string& name : known) {
     const std::filesystem::path path = folder / (name + ".json");
-    const std::string device = PlainName(DeviceNameIn(path));
-    if (name == wanted || device == wanted || (sheet != nullptr && device == PlainName(sheet->device.name)))
+    const std::string device = PlainGpuName(DeviceNameIn(path));
+    if (name == wanted || device == wanted || (sheet != nullptr && device == PlainGpuName(sheet->device.name)))
       return path;
     if (name.starts_with(wanted) || device.starts_with(wanted)) begin_so.push_back(name);
   }

@@ -1,6 +1,7 @@
 // The command line's promises: exit codes, one clear line for each error, data on standard output alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -84,6 +85,31 @@ TEST(CommandLine, FilesThatAreNoModelsAreRefusedInOneLine) {
       ExpectOneError(ended, "bad.onnx");
     }
   }
+}
+
+TEST(CommandLine, ADimensionMayBeZeroAndNotLess) {
+  const ProgramTest program;
+  onnx::ModelProto model;
+  const auto parsed = onnx::OnnxParser::Parse(model, R"(<ir_version: 9, opset_import: ["" : 17]>
+      g (float[past, 8] x) => (float[past, 8] y) { y = Relu (x) })");
+  ASSERT_TRUE(parsed.IsOK()) << parsed.ErrorMessage();
+  program.Write("m.onnx", model.SerializeAsString());
+  EXPECT_THAT(program.Run({"inspect", "m.onnx", "--dim", "past=0"}), HasSubstr("its result has no elements"));
+  EXPECT_THAT(program.Infimum({"inspect", "m.onnx", "--dim", "past=-1"}).errors, HasSubstr("with N of at least 0"));
+}
+
+TEST(CommandLine, ADataSheetNeedsNoStoreAndWhichOneItIsIsSaid) {
+  const ProgramTest program;
+  const auto bound = [&](const std::string& device) {
+    return program.Infimum({"bound", program.Light("squeezenet"), "--device", device});
+  };
+  EXPECT_THAT(bound("NVIDIA H100").output,
+              StartsWith("NVIDIA H100 80GB HBM3, by its data sheet; 'NVIDIA H100' may also be NVIDIA H100 PCIe, NVIDIA "
+                         "H100 NVL\n"));
+  EXPECT_THAT(bound("h100 nvl").output, StartsWith("NVIDIA H100 NVL, by its data sheet\n"));
+  ExpectOneError(bound("A100 80GB"),
+                 "device 'A100 80GB' is not one but 2: NVIDIA A100-SXM4-80GB, NVIDIA A100 80GB PCIe");
+  ExpectOneError(bound("here"), "infimum.db: no such store");
 }
 
 TEST(CommandLine, InspectPrintsTheDocumentedKeys) {

@@ -201,6 +201,28 @@ TEST(Dimensions, OfZeroMakeLayersWithoutElementsFree) {
   EXPECT_EQ(Describe(LayerCalled(graph, "a")), "free: its result has no elements");
 }
 
+TEST(OperatorSet, ThatDoesNotExistIsRefused) {
+  onnx::ModelProto model = ModelOf("g (float[2] x) => (float[2] y) { y = Relu (x) }");
+  EXPECT_EQ(ErrorOf(model), "");
+  model.mutable_opset_import(0)->set_version(99);
+  EXPECT_THAT(ErrorOf(model), HasSubstr("operator set 99 is none that is known: ONNX's newest here is "));
+  // Those of others are theirs to know.
+  model.mutable_opset_import(0)->set_version(21);
+  onnx::OperatorSetIdProto& other = *model.add_opset_import();
+  other.set_domain("org.example");
+  other.set_version(99);
+  EXPECT_EQ(ErrorOf(model), "");
+}
+
+TEST(ModelName, OfAModelFileIsItsFolders) {
+  EXPECT_EQ(ModelName("a/resnet50.onnx"), "resnet50");
+  EXPECT_EQ(ModelName("/models/Llama-3.2-1B/model.onnx"), "Llama-3.2-1B");
+  EXPECT_EQ(ModelName("/models/Llama-3.2-1B/onnx/model.onnx"), "Llama-3.2-1B");
+  EXPECT_EQ(ModelName("/models/here/../there/./model.onnx"), "there");
+  EXPECT_EQ(ModelName("/model.onnx"), "model");
+  EXPECT_EQ(ModelName("model.onnx"), std::filesystem::current_path().filename().string());
+}
+
 TEST(UnknownOperator, OfAnotherDomainIsListedAndNotFatal) {
   const ModelGraph graph = ReadText("g (float[2] x) => (float[2] y) { [a] h = custom.Thing (x) [b] y = Relu (h) }");
   EXPECT_EQ(LayerCalled(graph, "a").status, LayerStatus::kUnknown);

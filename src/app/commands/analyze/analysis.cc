@@ -354,7 +354,7 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   // A data sheet's floor needs no store.
   const bool stored = StoreExists(options.database);
-  if (!stored && options.device.empty()) {
+  if (!stored && (options.device.empty() || options.device == "here")) {
     return Error{fmt::format("{}: no such store; `infimum analyze {}` measures and makes one",
                              ShownAddress(options.database), options.model.string())};
   }

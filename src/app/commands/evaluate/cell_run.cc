@@ -47,6 +47,19 @@ std::map<std::string, std::string> EvidenceOf(const RunProfile& run, const Runne
   return facts;
 }
 
+// What the cell says of the framework, wherever it runs.
+FrameworkOptions StatedOf(const PlannedCell& planned) {
+  const EvaluationCell& cell = planned.cell;
+  FrameworkOptions options;
+  options.framework = cell.framework.name;
+  options.module = planned.module;
+  options.mode = cell.framework.mode;
+  options.options = cell.framework.options;
+  options.options["seed"] = std::to_string(cell.input);
+  if (!cell.cores.empty()) options.options["cores"] = cell.cores;
+  return options;
+}
+
 }  // namespace
 
 Result<CellRunner> CellRunner::Make(const CellRunnerOptions& options, const Installation& installation, Store& store,
@@ -101,7 +114,7 @@ Result<const DeviceModel*> CellRunner::ModelOfDevice(const std::string& name, st
   return &found->second;
 }
 
-Status CellRunner::CheckDevices(std::span<const PlannedCell> cells) {
+Status CellRunner::CheckCells(std::span<const PlannedCell> cells) {
   std::set<std::string> names;
   for (const PlannedCell& planned : cells) names.insert(planned.cell.device);
   for (const std::string& name : names) {
@@ -109,6 +122,9 @@ Status CellRunner::CheckDevices(std::span<const PlannedCell> cells) {
     INFIMUM_ASSIGN_OR_RETURN([[maybe_unused]] const DeviceModel* const known,
                              ModelOfDevice(name, 1, NumericContract::kStrictF32));
   }
+  for (const PlannedCell& planned : cells)
+    if (planned.cell.quantity == CellQuantity::kLatency)
+      INFIMUM_RETURN_IF_ERROR(CheckFrameworkChoice(StatedOf(planned)));
   return {};
 }
 
@@ -179,14 +195,8 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
   if (prepared.refusal) return *prepared.refusal;
   const EvaluationCell& cell = planned.cell;
   FrameworkFailure failure = FrameworkFailure::kNone;
-  FrameworkOptions options;
-  options.framework = cell.framework.name;
+  FrameworkOptions options = StatedOf(planned);
   options.python = options_.python;
-  options.module = planned.module;
-  options.mode = cell.framework.mode;
-  options.options = cell.framework.options;
-  options.options["seed"] = std::to_string(cell.input);
-  if (!cell.cores.empty()) options.options["cores"] = cell.cores;
   options.dims = cell.dims;
   options.threads = cell.threads;
   options.repetitions = method.processes;

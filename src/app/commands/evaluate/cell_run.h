@@ -39,8 +39,8 @@ class CellRunner {
                                  Talk& talk);
 
   const RunnerDescription& here() const { return here_; }
-  // An error where a cell is of a device that nothing is known of.
-  Status CheckDevices(std::span<const PlannedCell> cells);
+  // An error where a cell is of a device that nothing is known of, or of a framework, mode or option that there is not.
+  Status CheckCells(std::span<const PlannedCell> cells);
 
   struct Prepared {
     CellFacts facts;

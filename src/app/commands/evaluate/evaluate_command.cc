@@ -142,21 +142,32 @@ class Evaluating {
   std::size_t compared() const { return compared_; }  // with an earlier result
 
  private:
-  Result<CellResult> Measure(const PlannedCell& planned, const CellMethod& method) {
-    INFIMUM_ASSIGN_OR_RETURN(const CellRunner::Prepared prepared, runner_.Prepare(planned, true));
-    return runner_.Run(planned, prepared, method, talk_);
+  // A cell that is being measured, from `begin` on; its model is read for its facts once.
+  struct Measuring {
+    const PlannedCell& planned;
+    CellRunner::Prepared prepared;
+    Clock::Duration begin;
+  };
+
+  Result<Measuring> Prepare(const PlannedCell& planned) {
+    const Clock::Duration begin = SteadyClock().Now();
+    INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_.Prepare(planned, true));
+    return Measuring{planned, std::move(prepared), begin};
   }
 
-  // Adds so many processes to a result, within the time limit of the cell, that began at `begin`. Why not; empty: done.
-  Result<std::string> MeasureMore(const PlannedCell& planned, Clock::Duration begin, std::int64_t processes,
-                                  CellResult& result) {
-    const auto took = std::chrono::ceil<std::chrono::seconds>(SteadyClock().Now() - begin).count();
-    CellMethod method = planned.cell.method;
+  Result<CellResult> Measure(const Measuring& cell) {
+    return runner_.Run(cell.planned, cell.prepared, cell.planned.cell.method, talk_);
+  }
+
+  // Within the time limit of the cell.
+  Result<std::string> AddProcesses(const Measuring& cell, std::int64_t processes, CellResult& result) {
+    const auto took = std::chrono::ceil<std::chrono::seconds>(SteadyClock().Now() - cell.begin).count();
+    CellMethod method = cell.planned.cell.method;
     method.processes = processes;
     method.time_limit_s -= took;
     // As many again take as long again.
     if (took > method.time_limit_s) return std::string("more do not fit into its time limit");
-    INFIMUM_ASSIGN_OR_RETURN(const CellResult more, Measure(planned, method));
+    INFIMUM_ASSIGN_OR_RETURN(const CellResult more, runner_.Run(cell.planned, cell.prepared, method, talk_));
     result.repetitions.insert(result.repetitions.end(), more.repetitions.begin(), more.repetitions.end());
     return more.state == CellState::kOk ? std::string() : "more of them: " + more.reason;
   }
@@ -168,14 +179,13 @@ class Evaluating {
       one.verification.not_comparable = "another process measures it now";
       return {};
     }
-    const Clock::Duration begin = SteadyClock().Now();
-    INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(planned, planned.cell.method));
-    const auto measure_more = [&](std::int64_t processes, CellResult& result) {
-      return MeasureMore(planned, begin, processes, result);
-    };
-    INFIMUM_ASSIGN_OR_RETURN(one.verification,
-                             VerifyMeasuringOn(now, before, options_.threshold, runner_.here().device.last_level_cache,
-                                               planned.cell.method.processes, measure_more));
+    INFIMUM_ASSIGN_OR_RETURN(const Measuring cell, Prepare(planned));
+    INFIMUM_ASSIGN_OR_RETURN(CellResult now, Measure(cell));
+    INFIMUM_ASSIGN_OR_RETURN(
+        one.verification,
+        VerifyMeasuringOn(
+            now, before, options_.threshold, runner_.here().device.last_level_cache, planned.cell.method.processes,
+            [&](std::int64_t processes, CellResult& result) { return AddProcesses(cell, processes, result); }));
     ++compared_;
     one.before = TimeOf(before);
     one.now = TimeOf(now);
@@ -185,12 +195,11 @@ class Evaluating {
 
   // Measures on where no verification of it could be decided.
   Result<CellResult> MeasureFirmly(const PlannedCell& planned) {
-    const Clock::Duration begin = SteadyClock().Now();
-    INFIMUM_ASSIGN_OR_RETURN(CellResult result, Measure(planned, planned.cell.method));
-    const auto measure_more = [&](std::int64_t processes, CellResult& more) {
-      return MeasureMore(planned, begin, processes, more);
-    };
-    INFIMUM_RETURN_IF_ERROR(MeasureUntilFirm(result, options_.threshold, planned.cell.method.processes, measure_more));
+    INFIMUM_ASSIGN_OR_RETURN(const Measuring cell, Prepare(planned));
+    INFIMUM_ASSIGN_OR_RETURN(CellResult result, Measure(cell));
+    INFIMUM_RETURN_IF_ERROR(MeasureUntilFirm(
+        result, options_.threshold, planned.cell.method.processes,
+        [&](std::int64_t processes, CellResult& more) { return AddProcesses(cell, processes, more); }));
     return result;
   }
 
@@ -299,11 +308,8 @@ SweepReport AnalyzedReport(SweepReport report) {
   std::map<std::string, std::size_t> first;  // of each device
   for (const SweepCell& cell : report.cells) first.emplace(cell.device, first.size());
   std::ranges::stable_sort(report.cells, {}, [&](const SweepCell& cell) { return first.at(cell.device); });
-  FillFields(report.cells);
-  for (const SweepCell& cell : report.cells) report.data_as_of = std::max(report.data_as_of, cell.measured_at);
-  report.infimum_version = std::string(InfimumVersion());
   // Axes are nobody's choice here, so that none can be wrong.
-  [[maybe_unused]] const Status analyzed = Analyze(report);
+  [[maybe_unused]] const Status analyzed = FinishReport(report);
   return report;
 }
 
@@ -359,17 +365,7 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
                            OpenStore(is_new ? ":memory:" : options.database,
                                      options.list && !is_new ? OpenMode::kReadOnly : OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(runner_options, installation, *store, talk));
-  if (const Status known = runner.CheckDevices(file.cells); !known.ok()) return Within(options.file, known.error());
-  for (const PlannedCell& planned : file.cells) {
-    if (planned.cell.quantity != CellQuantity::kLatency) continue;
-    const CellFramework& framework = planned.cell.framework;
-    FrameworkOptions asked{.framework = framework.name};
-    asked.mode = framework.mode;
-    asked.module = framework.module;
-    asked.options = framework.options;
-    if (!planned.cell.cores.empty()) asked.options["cores"] = planned.cell.cores;
-    if (const Status known = CheckFrameworkChoice(asked); !known.ok()) return Within(options.file, known.error());
-  }
+  if (const Status known = runner.CheckCells(file.cells); !known.ok()) return Within(options.file, known.error());
   Evaluating evaluating(options, file, *store, runner, talk);
   if (options.verify) {
     INFIMUM_RETURN_IF_ERROR(store->SaveEvaluation(ToStored(file)));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "infimum/measurement/verdict.h"
+#include "src/app/runners/installation.h"
 
 namespace infimum {
 namespace {
@@ -27,6 +29,29 @@ std::map<std::string, std::string> FieldsWithUsual(const PlannedCell& planned) {
     fields["model"] = planned.name;
   }
   return fields;
+}
+
+// One set of conditions for all, so that what one cell leaves at its usual value is a value beside others'. Of a floor
+// only the contract is one.
+void FillFields(std::vector<SweepCell>& cells) {
+  std::set<std::string> conditions;
+  std::vector<bool> is_floor;
+  for (SweepCell& cell : cells) {
+    const auto quantity = cell.fields.extract("quantity");
+    is_floor.push_back(!quantity.empty() && quantity.mapped() == Name(CellQuantity::kFloor));
+    std::erase_if(cell.fields, [&](const auto& field) {
+      const bool is_of_run =
+          field.first == "input" || field.first.starts_with("framework.") || field.first.starts_with("method.");
+      return field.first == "model.sha256" || (is_floor.back() && is_of_run);
+    });
+    for (const auto& [field, value] : cell.fields)
+      if (field == "contract" || field.starts_with("framework.")) conditions.insert(field);
+    cell.fields["device"] = cell.device;
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    for (const std::string& field : conditions)
+      if (const bool is_contract = field == "contract"; is_contract || !is_floor[i])
+        if (std::string& value = cells[i].fields[field]; value.empty()) value = is_contract ? "own" : "none";
 }
 
 }  // namespace
@@ -105,25 +130,11 @@ std::vector<SweepCell> SweepCellsOf(std::span<const PlannedCell> cells, std::spa
   return sweep;
 }
 
-void FillFields(std::vector<SweepCell>& cells) {
-  std::set<std::string> conditions;
-  std::vector<bool> is_floor;
-  for (SweepCell& cell : cells) {
-    const auto quantity = cell.fields.extract("quantity");
-    is_floor.push_back(!quantity.empty() && quantity.mapped() == Name(CellQuantity::kFloor));
-    std::erase_if(cell.fields, [&](const auto& field) {
-      const bool is_of_run =
-          field.first == "input" || field.first.starts_with("framework.") || field.first.starts_with("method.");
-      return field.first == "model.sha256" || (is_floor.back() && is_of_run);
-    });
-    for (const auto& [field, value] : cell.fields)
-      if (field == "contract" || field.starts_with("framework.")) conditions.insert(field);
-    cell.fields["device"] = cell.device;
-  }
-  for (std::size_t i = 0; i < cells.size(); ++i)
-    for (const std::string& field : conditions)
-      if (const bool is_contract = field == "contract"; is_contract || !is_floor[i])
-        if (std::string& value = cells[i].fields[field]; value.empty()) value = is_contract ? "own" : "none";
+Status FinishReport(SweepReport& report) {
+  report.infimum_version = std::string(InfimumVersion());
+  for (const SweepCell& cell : report.cells) report.data_as_of = std::max(report.data_as_of, cell.measured_at);
+  FillFields(report.cells);
+  return Analyze(report);
 }
 
 }  // namespace infimum

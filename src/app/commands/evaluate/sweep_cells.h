@@ -13,6 +13,7 @@
 
 #include "analyzer/sweep/sweep.h"
 #include "infimum/db/store.h"
+#include "reports/sweep/sweep_report.h"
 #include "src/evaluation/evaluation.h"
 
 namespace infimum {
@@ -39,8 +40,7 @@ const CellAttempt* NewestResult(std::span<const CellAttempt> attempts, const std
 std::vector<SweepCell> SweepCellsOf(std::span<const PlannedCell> cells, std::span<const CellAttempt> attempts,
                                     const Device& device);
 
-// One set of conditions for all, so that what one cell leaves at its usual value is a value beside others'. Of a floor
-// only the contract is one.
-void FillFields(std::vector<SweepCell>& cells);
+// What follows from a report's cells: their fields, of which day they are, and what Analyze() finds. Its error.
+Status FinishReport(SweepReport& report);
 
 }  // namespace infimum

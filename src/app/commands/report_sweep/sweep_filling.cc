@@ -70,15 +70,12 @@ class SweepFilling {
     SweepReport report;
     report.name = options_.anonymize ? "evaluation" : file_.evaluation.name;
     if (!options_.anonymize) report.description = file_.evaluation.description;
-    report.infimum_version = std::string(InfimumVersion());
     report.x = options_.x;
     report.y = options_.y;
     report.threshold = options_.threshold;
     for (const SweptDevice& swept : devices_) INFIMUM_RETURN_IF_ERROR(AddCells(swept, report));
-    for (const SweepCell& cell : report.cells) report.data_as_of = std::max(report.data_as_of, cell.measured_at);
     report.remarks = remarks_;
-    FillFields(report.cells);
-    INFIMUM_RETURN_IF_ERROR(Analyze(report));
+    INFIMUM_RETURN_IF_ERROR(FinishReport(report));
     return report;
   }
 
