@@ -220,7 +220,7 @@ TEST(ModelName, OfAModelFileIsItsFolders) {
   EXPECT_EQ(ModelName("/models/Llama-3.2-1B/onnx/model.onnx"), "Llama-3.2-1B");
   EXPECT_EQ(ModelName("/models/here/../there/./model.onnx"), "there");
   EXPECT_EQ(ModelName("/model.onnx"), "model");
-  EXPECT_EQ(ModelName("model.onnx"), std::filesystem::current_path().filename().string());
+  EXPECT_EQ(ModelName("model.onnx"), ModelName(std::filesystem::current_path() / "model.onnx"));
 }
 
 TEST(UnknownOperator, OfAnotherDomainIsListedAndNotFatal) {
