@@ -81,10 +81,11 @@ bool MovesBytesOnly(const Workload& workload) {
 }
 
 LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regions, const Selection& selection,
-                                 const DeviceModel& device)
+                                 const DeviceModel& device, const Residency& residency)
     : rows_(rows),
       regions_(regions),
       device_(device),
+      residency_(residency),
       selection_(selection),
       resources_(device, selection),
       threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))),
@@ -109,7 +110,7 @@ std::vector<ResolvedLayer> LatencyResolver::Layers(const ModelGraph& graph) cons
   layers.reserve(graph.layers.size());
   const GraphRows& rows = rows_.Of(graph);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    layers.push_back(ResolveLayer(graph.layers[i], rows.layers[i]));
+    layers.push_back(ResolveLayer(graph, i, rows.layers[i]));
     layers.back().known.layer = LayerId(i);
   }
   return layers;
@@ -127,11 +128,19 @@ std::vector<Term> TermsOfSelection(const BoundsProblem& problem, const std::vect
   return terms;
 }
 
-ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRows* rows) const {
+Latency LatencyResolver::RooflineOf(const ModelGraph& graph, std::size_t layer, const DeviceModel& device) const {
+  LayerBytes bytes = residency_.BytesOf(graph, layer);
+  if (selection_.cache == CacheState::kWarm) bytes.far = 0;
+  return FloorOfLayer(graph.layers[layer], device, bytes);
+}
+
+ResolvedLayer LatencyResolver::ResolveLayer(const ModelGraph& graph, std::size_t index,
+                                            const WorkloadRows* rows) const {
+  const Layer& layer = graph.layers[index];
   if (!layer.bodies.empty()) return ResolveBodies(layer);
   ResolvedLayer resolved;
   LayerLatency& known = resolved.known;
-  known.floor = FloorOfLayer(layer, device_);
+  known.floor = RooflineOf(graph, index, device_);
   resolved.flops = static_cast<double>(layer.work.conventional.value);
   if (const BestTime* found = TimeOf(rows)) {
     const BestTime& time = *found;
@@ -177,8 +186,9 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
   return resolved;
 }
 
-// All layers of one body, one after the other, `executions` times.
-ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double executions) const {
+// All layers of one body, one after the other, `executions` times. Where it may run oftener than is known, its time is
+// missing, and weighs by the floor of one time at least.
+ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double executions, bool may_run_oftener) const {
   ResolvedLayer sum;
   sum.times.occupancy = sum.fused.occupancy = resources_.Nothing();
   bool any_missing = false, any_estimated = false, any_measured = false;
@@ -186,6 +196,7 @@ ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double execut
   // Bodies have no number among the workloads; their address is one.
   const auto workload = reinterpret_cast<std::uintptr_t>(&body);
   std::vector<Term> terms, heuristic_terms;
+  const double weight = may_run_oftener ? std::max(executions, 1.0) : executions;
   for (const ResolvedLayer& layer : layers) {
     Accumulate(sum.times, layer.times, executions);
     terms.push_back(layer.times.term);
@@ -193,10 +204,10 @@ ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double execut
     sum.heuristic += layer.heuristic * executions;
     sum.measured += layer.measured * executions;
     sum.estimated += layer.estimated * executions;
-    sum.missing += layer.missing * executions;
-    sum.flops += layer.flops * executions;
-    sum.missing_flops += layer.missing_flops * executions;
-    sum.known.floor += layer.known.floor * executions;
+    sum.missing += (may_run_oftener ? layer.known.floor : layer.missing) * weight;
+    sum.flops += layer.flops * weight;
+    sum.missing_flops += (may_run_oftener ? layer.flops : layer.missing_flops) * weight;
+    sum.known.floor += layer.known.floor * weight;
     any_missing |= layer.known.status == LatencyStatus::kMissing;
     any_estimated |= layer.known.status == LatencyStatus::kEstimated;
     any_measured |= layer.known.status == LatencyStatus::kMeasured;
@@ -204,6 +215,7 @@ ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double execut
   sum.times.term = Together(terms, executions, workload);
   sum.heuristic_term = Together(heuristic_terms, executions, workload);
   if (executions <= 0) any_missing = any_estimated = any_measured = false;
+  any_missing |= may_run_oftener;
   sum.known.status = any_missing     ? LatencyStatus::kMissing
                      : any_estimated ? LatencyStatus::kEstimated
                      : any_measured  ? LatencyStatus::kMeasured
@@ -232,7 +244,7 @@ ResolvedLayer LatencyResolver::ResolveBodies(const Layer& layer) const {
     ResolvedLayer resolved;
     resolved.times.occupancy = resolved.fused.occupancy = resources_.Nothing();
     resolved.known.status = LatencyStatus::kMissing;
-    if (body.graph != nullptr) resolved = ResolveBody(*body.graph, executions);
+    if (body.graph != nullptr) resolved = ResolveBody(*body.graph, executions, body.may_run_oftener);
     bodies.push_back(std::move(resolved));
   }
   // What is missing weighs by its floor here, so that a branch is not cheap for being unmeasured.

@@ -21,6 +21,7 @@
 
 #include "analyzer/bounds/bounds.h"
 #include "analyzer/bounds/variants.h"
+#include "analyzer/floor/residency.h"
 #include "analyzer/rows/best_time.h"
 #include "analyzer/types/device_model.h"
 #include "analyzer/types/layer_time.h"
@@ -85,10 +86,12 @@ class LatencyResolver {
  public:
   // All of them live longer.
   LatencyResolver(const MeasuredRows& rows, const RegionSet& regions, const Selection& selection,
-                  const DeviceModel& device);
+                  const DeviceModel& device, const Residency& residency);
 
   // One for each layer, in the graph's order.
   std::vector<ResolvedLayer> Layers(const ModelGraph& graph) const;
+  // A layer's roofline (FloorOfLayer) with the caches as the selection has them: all near, or in context.
+  Latency RooflineOf(const ModelGraph& graph, std::size_t layer, const DeviceModel& device) const;
   // Those of the graph itself that were measured, in the order of RegionSet.
   std::vector<ResolvedRegion> Regions(const ModelGraph& graph) const;
   // Adds what a run was seen to do: a single layer where it is faster than its best candidate or has none, several as a
@@ -102,8 +105,8 @@ class LatencyResolver {
                         const std::vector<ResolvedRegion>& regions) const;
 
  private:
-  ResolvedLayer ResolveLayer(const Layer& layer, const WorkloadRows* rows) const;
-  ResolvedLayer ResolveBody(const ModelGraph& body, double executions) const;
+  ResolvedLayer ResolveLayer(const ModelGraph& graph, std::size_t index, const WorkloadRows* rows) const;
+  ResolvedLayer ResolveBody(const ModelGraph& body, double executions, bool may_run_oftener) const;
   ResolvedLayer ResolveBodies(const Layer& layer) const;
 
   // Null where no row counts.
@@ -113,6 +116,7 @@ class LatencyResolver {
   const MeasuredRows& rows_;
   const RegionSet& regions_;
   const DeviceModel& device_;
+  const Residency& residency_;
   const Selection& selection_;
   Resources resources_;
   double threads_;

@@ -74,9 +74,9 @@ std::vector<std::string> Assumptions(const ModelGraph& graph, const Bracket& bra
                                      const std::vector<ResolvedLayer>& layers, const ContextOfSelection& context) {
   std::vector<std::string> tags = CommonAssumptions(bracket, layers);
   if (bracket.context) context.AddTags(tags);
-  std::set<std::string> control_flow;
-  FindControlFlow(graph, control_flow);
-  tags.insert(tags.end(), control_flow.begin(), control_flow.end());
+  std::set<std::string> of_runs = TagsOfQuantities(graph);
+  FindControlFlow(graph, of_runs);
+  tags.insert(tags.end(), of_runs.begin(), of_runs.end());
   return tags;
 }
 
@@ -133,15 +133,15 @@ std::vector<bool> DirectLayers(const std::vector<ResolvedLayer>& layers) {
 
 // What is measured stays out of it: rows are of the device as it is, and they raised its rates before these multiply.
 Result<WhatIfOutcome> OnOtherDevice(const ModelGraph& graph, const Bracket& bracket,
-                                    const std::vector<ResolvedLayer>& layers, DeviceModel device,
-                                    const WhatIf& what_if) {
+                                    const std::vector<ResolvedLayer>& layers, const LatencyResolver& resolver,
+                                    DeviceModel device, const WhatIf& what_if) {
   for (const PeakChange& peak : what_if.peaks) INFIMUM_RETURN_IF_ERROR(device.Multiply(peak.rate, peak.factor));
   WhatIfOutcome outcome{what_if.name, 0, {}};
   Latency roofline{0};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     // A body's layers are not listed: its floor is kept.
     const Latency now = layers[i].known.floor;
-    const Latency then = graph.layers[i].bodies.empty() ? FloorOfLayer(graph.layers[i], device) : now;
+    const Latency then = graph.layers[i].bodies.empty() ? resolver.RooflineOf(graph, i, device) : now;
     if (then != now) ++outcome.layers;
     roofline += then;
   }
@@ -162,8 +162,9 @@ NumericContract MainContract(const ModelGraph& graph) {
   for (const Layer& layer : graph.layers) {
     for (const SubGraph& body : layer.bodies)
       if (body.graph != nullptr) work[MainContract(*body.graph)] += 1;
-    if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
-    work[NativeContract(*layer.workload)] += 1 + static_cast<double>(layer.work.direct.value);
+    const std::optional<Workload>& workload = layer.workload ? layer.workload : layer.least;
+    if (!workload) continue;
+    work[NativeContract(*workload)] += 1 + static_cast<double>(layer.work.direct.value);
   }
   NumericContract main = NumericContract::kStrictF32;
   double most = 0;
@@ -200,7 +201,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
                            MeasuredRows::Fetch(graph, region_set, source, selection, &residency));
   ObserveRows(rows, device);
 
-  const LatencyResolver resolver(rows, region_set, selection, device);
+  const LatencyResolver resolver(rows, region_set, selection, device, residency);
   std::vector<ResolvedLayer> layers = resolver.Layers(graph);
   std::vector<ResolvedRegion> regions = resolver.Regions(graph);
   if (options.takes)
@@ -217,7 +218,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   bracket.roofline = std::max(bracket.roofline, bracket.textbook().latency);
   for (const WhatIf& what_if : options.what_ifs) {
     if (what_if.peaks.empty()) continue;
-    Result<WhatIfOutcome> outcome = OnOtherDevice(graph, bracket, layers, device, what_if);
+    Result<WhatIfOutcome> outcome = OnOtherDevice(graph, bracket, layers, resolver, device, what_if);
     if (!outcome.ok()) return Within("--what-if " + what_if.name, outcome.error());
     bracket.what_ifs.push_back(*std::move(outcome));
   }

@@ -123,11 +123,11 @@ bool IsWhere(const Layer& layer) {
   return pointwise != nullptr && pointwise->kind == PointwiseKind::kWhere;
 }
 
-// `update`: where the result is written over one of the operands, the others are needed whole.
-Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, const InPlaceUpdate* update,
+// `kept`: the operand that the result is written over; the others are needed whole.
+Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, const std::optional<std::size_t>& kept,
                    const std::vector<Backing>& backing) {
   Reads reads;
-  if (layer.status != LayerStatus::kMeasurable) return reads;
+  if (!layer.workload && !layer.least) return reads;
   bool only_constants = true;
   for (const std::optional<ValueId>& input : layer.inputs)
     if (input) only_constants &= backing[input->index()].constant;
@@ -139,7 +139,7 @@ Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, c
     if (!from.must_be_read || (operand > 0 && IsWhere(layer))) continue;
     // A matmul's rows need all of its weights.
     const bool is_whole = from.constant && !KeepsElementsApart(layer);
-    const bool is_new = update != nullptr && operand != update->kept;
+    const bool is_new = kept && operand != *kept;
     const double share = is_whole || is_new ? 1 : ShareOfOperand(graph, layer, operand, needed);
     const double bytes = LeastRead(graph, layer, operand) * share;
     Raise(reads, from.root, std::min(bytes, from.least));
@@ -171,10 +171,10 @@ GraphReads FindReads(const ModelGraph& graph, const NeededShares& needs, const M
     const Layer& layer = graph.layers[i];
     BackOutputs(graph, layer, result.backing);
     const double needed = needs.of(graph, i);
-    const InPlaceUpdate* update = outer == nullptr ? needs.updates().Of(i) : nullptr;
-    if (needed <= 0 && update == nullptr) continue;
+    const std::optional<std::size_t> kept = outer == nullptr ? needs.updates().KeptBy(i) : std::nullopt;
+    if (needed <= 0 && !kept) continue;
     if (layer.bodies.empty()) {
-      by_layer[i].push_back(ReadsOfLayer(graph, layer, needed, update, result.backing));
+      by_layer[i].push_back(ReadsOfLayer(graph, layer, needed, kept, result.backing));
       continue;
     }
     // If has two bodies of which one runs; every other operator has one.
@@ -216,8 +216,7 @@ CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph, const NeededSha
     const ValueId output = graph.outputs[i];
     const Backing& backing = reads.backing[output.index()];
     if (backing.must_be_read) continue;
-    const std::optional<std::size_t>& updated = needs.updates().of_outputs()[i];
-    Raise(written, backing.root, updated ? needs.updates().Of(*updated)->written : BytesOf(graph.value(output)));
+    Raise(written, backing.root, needs.updates().of_outputs()[i].value_or(BytesOf(graph.value(output))));
   }
   double inputs = 0;
   for (const ValueId input : graph.inputs)

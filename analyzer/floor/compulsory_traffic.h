@@ -19,7 +19,8 @@
 // - If: what both branches read, and of what only one branch reads the branch that reads least.
 // - Loop, Scan: their body's reads once where it runs at least once; what they hand to it slice by slice
 //   is not counted.
-// - Layers without a workload (unknown) count nothing but the outputs that they make.
+// - Layers without a workload (unknown) count what every run reads at least (`Layer::least`), where that is known, and
+//   the outputs that they make.
 // - A graph output that is a view of an input or of a weight is not counted as written; of one that may be written over
 //   an input (in_place.h) what changes counts.
 #pragma once

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "analyzer/floor/compulsory_traffic.h"
+#include "src/core/graph/run_time_quantities.h"
 
 namespace infimum {
 namespace {
@@ -58,8 +60,8 @@ FlopsByType FlopsOf(const Workload& workload, const Work& work, FlopsOfConfig fl
 }
 
 FlopsByType FlopsOf(const Layer& layer, FlopsOfConfig flops_of) {
-  if (layer.status != LayerStatus::kMeasurable || !layer.workload) return {};
-  return FlopsOf(*layer.workload, layer.work, flops_of);
+  const std::optional<Workload>& workload = layer.workload ? layer.workload : layer.least;
+  return workload ? FlopsOf(*workload, layer.work, flops_of) : FlopsByType();
 }
 
 FlopsByType SumFlops(const ModelGraph& graph, const NeededShares& needs, const DeviceModel& device,
@@ -121,11 +123,14 @@ std::map<DataType, double> ConventionalFlopsOf(const Workload& workload, const W
   return FlopsOf(workload, work, TextbookFlops);
 }
 
-Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
+LayerBytes BytesOfLayer(const Layer& layer) {
+  return {static_cast<double>(layer.work.read().value), static_cast<double>(layer.work.written.value), 0};
+}
+
+Latency FloorOfLayer(const Layer& layer, const DeviceModel& device, const LayerBytes& bytes) {
   if (layer.status == LayerStatus::kFree) return Latency(0);
-  const MemoryFloor memory =
-      device.Memory(static_cast<double>(layer.work.read().value), static_cast<double>(layer.work.written.value));
-  return std::max(memory.latency, TimeOf(FlopsOf(layer, TextbookFlops), device, nullptr));
+  const Latency near = device.Memory(bytes.read, bytes.written).latency;
+  return std::max({near, device.FarTime(bytes.far), TimeOf(FlopsOf(layer, TextbookFlops), device, nullptr)});
 }
 
 double WinogradSaving(const ConvolutionConfig& config) {
@@ -141,6 +146,15 @@ double WinogradSaving(const ConvolutionConfig& config) {
     saving *= static_cast<double>(taps) / products;
   }
   return saving;
+}
+
+std::set<std::string> TagsOfQuantities(const ModelGraph& graph) {
+  std::set<std::string> tags;
+  VisitQuantities(graph, [&](const RunTimeQuantity& quantity) {
+    tags.insert(quantity.stated ? "assumed-" + quantity.name + "=" + std::to_string(*quantity.stated)
+                                : "least-" + quantity.name);
+  });
+  return tags;
 }
 
 const Floor& FloorOf(std::span<const Floor> floors, ProgramClass program_class) {
@@ -166,6 +180,7 @@ std::vector<Floor> ComputeFloors(const ModelGraph& graph, const DeviceModel& dev
   floors.push_back(Decide(ProgramClass::kTextbook, memory, direct, device));
   std::vector<std::string> of_all;  // that read weights
   if (AnyUnknown(graph)) of_all.push_back("unknown-layers-omitted");
+  std::ranges::copy(TagsOfQuantities(graph), std::back_inserter(of_all));
   if (graph.weights && graph.weights->zero_share >= kSparse) of_all.push_back("sparse-weights");
   if (graph.weights && graph.weights->information_share <= kCompressible) of_all.push_back("compressible-weights");
   for (Floor& floor : floors)

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,11 +42,25 @@ struct Floor {
 // same as `textbook`: no layer is a convolution over windows.
 std::vector<Floor> ComputeFloors(const ModelGraph& graph, const DeviceModel& device);
 
+// Tags of the numbers that only a run decides: "assumed-moe.experts=2" as stated, "least-moe.experts" where not all layers
+// have one: they count what any run does.
+std::set<std::string> TagsOfQuantities(const ModelGraph& graph);
+
 // A floor of 0 where the class has none.
 const Floor& FloorOf(std::span<const Floor> floors, ProgramClass program_class);
 
-// One layer alone, by the textbook: max(its compulsory bytes by the memory, its FLOPs / peak).
-Latency FloorOfLayer(const Layer& layer, const DeviceModel& device);
+struct LayerBytes {
+  double read = 0, written = 0;
+  double far = 0;  // of `read` what comes from where the caches are of no use
+};
+LayerBytes BytesOfLayer(const Layer& layer);  // as if it ran alone, again and again
+
+// One layer's roofline: max(its bytes by the memory, of them the far ones from there, its FLOPs / peak). What other layers
+// leave in the caches residency.h tells.
+Latency FloorOfLayer(const Layer& layer, const DeviceModel& device, const LayerBytes& bytes);
+inline Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
+  return FloorOfLayer(layer, device, BytesOfLayer(layer));
+}
 
 // FLOPs by the type that they are done in; a region's by each member's own. `work` is the workload's.
 std::map<DataType, double> ConventionalFlopsOf(const Workload& workload, const Work& work);

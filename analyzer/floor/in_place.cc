@@ -28,27 +28,26 @@ ValueId BehindViews(const ModelGraph& graph, const Makers& makers, ValueId value
   return value;
 }
 
-std::optional<InPlaceUpdate> UpdateBy(const ModelGraph& graph, const Makers& makers, const Layer& layer) {
+// What a Concat or a scatter leaves of one of its operands.
+std::vector<InPlaceResult> KeptOperands(const ModelGraph& graph, const Layer& layer) {
   const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
   const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
-  if (movement == nullptr || layer.outputs.empty() || !layer.outputs[0]) return std::nullopt;
+  if (movement == nullptr || layer.outputs.empty() || !layer.outputs[0]) return layer.in_place;
   const bool is_concat = movement->kind == MovementKind::kConcat;
-  if (!is_concat && movement->kind != MovementKind::kScatter) return std::nullopt;
+  if (!is_concat && movement->kind != MovementKind::kScatter) return layer.in_place;
   const double all = BytesOf(graph.value(*layer.outputs[0]));
-  std::optional<InPlaceUpdate> update;
+  std::vector<InPlaceResult> kept;
   for (std::size_t operand = 0; operand < layer.operand_inputs.size(); ++operand) {
     const std::size_t input = layer.operand_inputs[operand];
     if (input >= layer.inputs.size() || !layer.inputs[input]) continue;
-    if (graph.value(BehindViews(graph, makers, *layer.inputs[input])).kind != ValueKind::kGraphInput) continue;
     // A scatter keeps its data but for as many elements as it is given.
     if (!is_concat && operand > 0) break;
     const double bits = BitsPerElement(movement->types.output);
     const double given = is_concat ? BytesOf(graph.value(*layer.inputs[input]))
                                    : all - static_cast<double>(ElementCount(movement->inputs[1])) * bits / 8;
-    const double written = std::max(0.0, all - std::max(given, 0.0));
-    if (written < (update ? update->written : all)) update = {operand, written};
+    kept.push_back({0, input, Bytes{static_cast<std::int64_t>(std::max(0.0, all - std::max(given, 0.0)))}});
   }
-  return update;
+  return kept;
 }
 
 }  // namespace
@@ -56,18 +55,35 @@ std::optional<InPlaceUpdate> UpdateBy(const ModelGraph& graph, const Makers& mak
 InPlaceUpdates::InPlaceUpdates(const ModelGraph& graph) : of_outputs_(graph.outputs.size()) {
   const Makers makers = MakersOf(graph);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::optional<std::size_t> maker = makers[BehindViews(graph, makers, graph.outputs[i]).index()];
+    const ValueId made = BehindViews(graph, makers, graph.outputs[i]);
+    const std::optional<std::size_t> maker = makers[made.index()];
     if (!maker) continue;
-    if (const std::optional<InPlaceUpdate> update = UpdateBy(graph, makers, graph.layers[*maker])) {
-      by_layer_[*maker] = *update;
-      of_outputs_[i] = *maker;
+    const Layer& layer = graph.layers[*maker];
+    const double all = BytesOf(graph.value(graph.outputs[i]));
+    double least = all;
+    for (const InPlaceResult& result : KeptOperands(graph, layer)) {
+      const ValueId kept = BehindViews(graph, makers, *layer.inputs[result.input]);
+      const double written = static_cast<double>(result.written.value);
+      if (layer.outputs[result.output] != made || graph.value(kept).kind != ValueKind::kGraphInput || written >= least)
+        continue;
+      least = written;
+      of_outputs_[i] = written;
+      const auto operand = std::ranges::find(layer.operand_inputs, result.input);
+      if (layer.outputs.size() == 1)
+        kept_[*maker] = static_cast<std::size_t>(operand - layer.operand_inputs.begin());
     }
+    unwritten_[*maker] += all - least;
   }
 }
 
-const InPlaceUpdate* InPlaceUpdates::Of(std::size_t layer) const {
-  const auto found = by_layer_.find(layer);
-  return found == by_layer_.end() ? nullptr : &found->second;
+double InPlaceUpdates::UnwrittenBy(std::size_t layer) const {
+  const auto found = unwritten_.find(layer);
+  return found == unwritten_.end() ? 0 : found->second;
+}
+
+std::optional<std::size_t> InPlaceUpdates::KeptBy(std::size_t layer) const {
+  const auto found = kept_.find(layer);
+  return found == kept_.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace infimum

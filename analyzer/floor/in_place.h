@@ -4,6 +4,8 @@
 //   present[1,32,8193,128] = Concat(past[1,32,8192,128], row[1,32,1,128]) -> graph output, f16
 //   -> of the Concat's operands `past` is kept; 8 kB are written, and no program need read `past` for this output
 //
+// Layers that do more than that say so themselves (`Layer::in_place`): attention that takes a cache and returns it.
+//
 // A buffer for `present` in which `past` already lies is what frameworks call a shared past and present buffer
 // (ONNX Runtime GenAI's past_present_share_buffer).
 #pragma once
@@ -17,23 +19,22 @@
 
 namespace infimum {
 
-struct InPlaceUpdate {
-  std::size_t kept = 0;  // the operand that is a graph input, or a view of one
-  double written = 0;    // bytes of the result that are not the kept operand's
-};
-
 class InPlaceUpdates {
  public:
   explicit InPlaceUpdates(const ModelGraph& graph);
 
-  // null where the layer's result is no graph output, or every byte of it must be written.
-  const InPlaceUpdate* Of(std::size_t layer) const;
-  // For each graph output the layer that updates it in place.
-  const std::vector<std::optional<std::size_t>>& of_outputs() const { return of_outputs_; }
+  // Of a layer that does nothing but update a graph input in place (a Concat, a scatter) the operand that is kept;
+  // nullopt of others.
+  std::optional<std::size_t> KeptBy(std::size_t layer) const;
+  // Bytes that a layer need not write, since they lie in a graph input already.
+  double UnwrittenBy(std::size_t layer) const;
+  // For each graph output that a layer updates in place the bytes of it that are not there already.
+  const std::vector<std::optional<double>>& of_outputs() const { return of_outputs_; }
 
  private:
-  std::map<std::size_t, InPlaceUpdate> by_layer_;
-  std::vector<std::optional<std::size_t>> of_outputs_;
+  std::map<std::size_t, std::size_t> kept_;     // by layer
+  std::map<std::size_t, double> unwritten_;  // likewise
+  std::vector<std::optional<double>> of_outputs_;
 };
 
 }  // namespace infimum

@@ -146,7 +146,12 @@ bool KeepsElementsApart(const Layer& layer) {
 }
 
 double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operand) {
-  const double read = static_cast<double>(layer.work.operand_reads[operand].value);
+  double read = static_cast<double>(layer.work.operand_reads[operand].value);
+  // What a layer itself writes over an operand need not be read from it.
+  for (const InPlaceResult& result : layer.in_place)
+    if (result.input == layer.operand_inputs[operand] && layer.outputs[result.output] &&
+        graph.value(*layer.outputs[result.output]).shape == graph.value(*layer.inputs[result.input]).shape)
+      read = std::max(0.0, read - static_cast<double>(result.written.value));
   const MovementConfig* movement = MovementOf(layer);
   if (operand != 0 || movement == nullptr || movement->kind != MovementKind::kGather || movement->indices <= 0)
     return read;
@@ -226,9 +231,9 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
       bytes_needed = std::max(bytes_needed, of_outputs[output] * BytesOf(graph.value(*layer.outputs[output])));
     }
     shares[i] = ShareOfResult(graph, layer, of_outputs);
-    if (const InPlaceUpdate* update = &graph == &whole_ ? updates_.Of(i) : nullptr)
+    if (const std::optional<std::size_t> kept = &graph == &whole_ ? updates_.KeptBy(i) : std::nullopt)
       for (std::size_t operand = 0; operand < layer.operand_inputs.size(); ++operand)
-        if (operand != update->kept && OperandValue(graph, layer, operand) != nullptr)
+        if (operand != *kept && OperandValue(graph, layer, operand) != nullptr)
           raise(*layer.inputs[layer.operand_inputs[operand]], 1);
     if (shares[i] <= 0 || IsKnownBefore(graph, layer) || layer.op == "Shape" || layer.op == "Size") continue;
 
@@ -240,7 +245,7 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
         else
           needs.captured[name] = std::max(needs.captured[name], share);
       }
-    } else if (layer.status == LayerStatus::kUnknown) {
+    } else if (layer.status == LayerStatus::kUnknown && !layer.least) {
       if (unknown_ == UnknownLayers::kReadNothing) std::fill(of_inputs.begin(), of_inputs.end(), 0.0);
     } else if (layer.status == LayerStatus::kFree) {
       // A view of a part (a split along the outermost dimension) needs that part.

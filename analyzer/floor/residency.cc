@@ -50,14 +50,44 @@ double ConstantBytesOf(const Workload& workload) {
 }
 
 Residency::Residency(const ModelGraph& graph, DeviceModel device)
-    : device_(std::move(device)), working_set_(WorkingSetOf(graph)) {
+    : graph_(graph),
+      roots_(RootsOfViews(graph)),
+      updates_(graph),
+      device_(std::move(device)),
+      working_set_(WorkingSetOf(graph)) {
   for (const Layer& layer : graph.layers) between_ += FloorOfLayer(layer, device_);
+}
+
+double Residency::ShareNear(double bytes) const {
+  return device_.ShareNear(bytes, working_set_) * device_.ShareKept(working_set_, between_);
 }
 
 NearConstants Residency::Of(const Workload& workload) const {
   if (!HasConstants(workload)) return {};
   const double bytes = ConstantBytesOf(workload);
-  return {bytes, device_.ShareNear(bytes, working_set_) * device_.ShareKept(working_set_, between_)};
+  return {bytes, ShareNear(bytes)};
+}
+
+LayerBytes Residency::BytesOf(const ModelGraph& graph, std::size_t index) const {
+  const Layer& layer = graph.layers[index];
+  const bool is_main = &graph == &graph_;
+  LayerBytes bytes = BytesOfLayer(layer);
+  if (is_main) bytes.written = std::max(bytes.written - updates_.UnwrittenBy(index), 0.0);
+  const std::optional<std::size_t> kept = is_main ? updates_.KeptBy(index) : std::nullopt;
+  double stored = 0;
+  for (std::size_t operand = 0; operand < layer.operand_inputs.size(); ++operand) {
+    const std::size_t input = layer.operand_inputs[operand];
+    if (operand >= layer.work.operand_reads.size() || input >= layer.inputs.size() || !layer.inputs[input]) continue;
+    const double read = static_cast<double>(layer.work.operand_reads[operand].value);
+    if (operand == kept) {
+      bytes.read = std::max(bytes.read - read, 0.0);
+      continue;
+    }
+    const Value& value = graph.value(is_main ? roots_[layer.inputs[input]->index()] : *layer.inputs[input]);
+    if (value.kind == ValueKind::kWeight || (is_main && value.kind == ValueKind::kGraphInput)) stored += read;
+  }
+  if (stored > 0) bytes.far = stored * (1 - ShareNear(stored));
+  return bytes;
 }
 
 }  // namespace infimum

@@ -11,7 +11,10 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
+#include "analyzer/floor/floor.h"
+#include "analyzer/floor/in_place.h"
 #include "analyzer/types/device_model.h"
 #include "infimum/graph/model_graph.h"
 
@@ -31,12 +34,22 @@ double ConstantBytesOf(const Workload& workload);
 
 class Residency {
  public:
+  // The graph lives longer.
   Residency(const ModelGraph& graph, DeviceModel device);
 
   double working_set() const { return working_set_; }
   NearConstants Of(const Workload& workload) const;
 
+  // Of layer `layer` of `graph`, the one given or a body of it. A layer that updates a cache in place neither reads nor
+  // writes the rest of it.
+  LayerBytes BytesOf(const ModelGraph& graph, std::size_t layer) const;
+
  private:
+  double ShareNear(double bytes) const;
+
+  const ModelGraph& graph_;
+  std::vector<ValueId> roots_;  // of its views
+  InPlaceUpdates updates_;
   DeviceModel device_;  // as its peaks have it, whatever rows show later
   double working_set_;
   Latency between_{0};  // two uses of the same weights, at least: an inference's roofline

@@ -286,6 +286,11 @@ MemoryFloor DeviceModel::Memory(double read, double written) const {
   return floor;
 }
 
+Latency DeviceModel::FarTime(double bytes) const {
+  const double each = curves_ ? curves_->read.SecondsForFarByte() : levels_.empty() ? 0 : levels_.back().seconds_per_byte;
+  return std::chrono::duration<double>(bytes * each / memory_factor_);
+}
+
 double DeviceModel::ShareNear(double part, double all) const {
   if (!(part > 0) || part >= all) return 1;
   if (!curves_) return levels_.empty() || all <= levels_.back().nearer ? 1 : 0;

@@ -62,6 +62,9 @@ class DeviceModel {
   // Least time to read and write so many distinct bytes, inference after inference.
   MemoryFloor Memory(double read, double written) const;
 
+  // Least time to read bytes that no cache holds.
+  Latency FarTime(double bytes) const;
+
   // Of `part` bytes that are read once while `all` bytes, themselves among them, are gone through again and again in
   // one order: the share that counts as near, as near as they were alone. How much the caches can keep is what the
   // curve says of the best order: m, by the time that reading takes for each byte, between that of `part` bytes alone

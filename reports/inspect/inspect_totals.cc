@@ -27,6 +27,23 @@ std::vector<ValueId> WeightsOf(const ModelGraph& graph, const Layer& layer) {
   return weights;
 }
 
+// For each weight the stored one that its elements come from, one by one: a table of words that is transposed for the
+// last product, a weight that is dequantized. Itself where it is stored.
+std::vector<ValueId> StoredWeights(const ModelGraph& graph) {
+  std::vector<ValueId> stored;
+  for (std::size_t i = 0; i < graph.values.size(); ++i) stored.push_back(ValueId(i));
+  for (const Layer& layer : graph.layers) {
+    if (layer.status != LayerStatus::kFree || layer.inputs.empty() || !layer.inputs[0] || layer.outputs.size() != 1 ||
+        !layer.outputs[0])
+      continue;
+    const Value &made = graph.value(*layer.outputs[0]), &from = graph.value(*layer.inputs[0]);
+    if (made.kind == ValueKind::kWeight && from.kind == ValueKind::kWeight && made.shape && from.shape &&
+        ElementCount(*made.shape) == ElementCount(*from.shape))
+      stored[layer.outputs[0]->index()] = stored[layer.inputs[0]->index()];
+  }
+  return stored;
+}
+
 std::int64_t ElementsOf(const Value& value) {
   if (!value.shape) return 0;
   Result<std::int64_t> count = CheckedElementCount(*value.shape);
@@ -70,6 +87,7 @@ std::int64_t Plus(std::int64_t a, std::int64_t b) {
 void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::string>& configurations,
               InspectTotals& totals) {
   std::set<ValueId> weights;
+  const std::vector<ValueId> stored = StoredWeights(graph);
   totals.layers += graph.layers.size();
   for (const Layer& layer : graph.layers) {
     if (layer.status == LayerStatus::kMeasurable) ++totals.measurable;
@@ -91,7 +109,8 @@ void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::st
       configurations.insert(Format(*layer.workload));
       add(totals.multiply_adds, MultiplyAdds(*layer.workload));
     }
-    for (ValueId id : WeightsOf(graph, layer)) {
+    for (ValueId made : WeightsOf(graph, layer)) {
+      const ValueId id = stored[made.index()];
       if (!weights.insert(id).second) continue;
       const Value& value = graph.value(id);
       std::int64_t elements = ElementsOf(value);

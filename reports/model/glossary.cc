@@ -73,6 +73,8 @@ constexpr auto kTags = std::to_array<Explained>({
      "and may take less than this floor."},
     {"if-cheaper-branch", "An If counts its cheaper branch."},
     {"least-loop-iterations", "A loop counts the iterations that every inference runs at least."},
+    {"assumed-*", "A number that only a run decides, as it was stated with --assume."},
+    {"least-*", "A number that only a run decides and that was not stated: what every run does counts."},
     {"unconverged-rows",
      "The times of layers that hold a tenth of the bound or more did not settle within the time that measuring had: "
      "the "

@@ -11,10 +11,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "src/app/runners/installation.h"
+#include "src/core/graph/run_time_quantities.h"
 
 namespace infimum::cli {
 namespace {
@@ -30,17 +32,26 @@ Result<std::chrono::seconds> ParseBudget(const std::string& text) {
 
 Result<std::map<std::string, std::int64_t>> DimOptions::Parse() const {
   std::map<std::string, std::int64_t> dims;
-  for (const std::string& text : texts) {
-    const std::size_t at = text.rfind('=');
-    const std::optional<std::int64_t> extent =
-        at == std::string::npos ? std::nullopt : ParseInteger(std::string_view(text).substr(at + 1));
-    if (at == 0 || !extent || *extent < 0) {
-      return Error{fmt::format("--dim {}: not NAME=N with N of at least 0, such as --dim batch=8", Quoted(text))};
-    }
-    const auto [entry, added] = dims.emplace(text.substr(0, at), *extent);
-    if (!added && entry->second != *extent) {
-      return Error{fmt::format("--dim {}: {} was given as {} before; keep one of them", Quoted(text),
-                               Quoted(entry->first), entry->second)};
+  for (const auto& [option, given, example] :
+       {std::tuple{"--dim", &texts, "--dim batch=8"}, std::tuple{"--assume", &assumed, "--assume moe.experts=2"}}) {
+    for (const std::string& text : *given) {
+      const std::size_t at = text.rfind('=');
+      const std::optional<std::int64_t> extent =
+          at == std::string::npos ? std::nullopt : ParseInteger(std::string_view(text).substr(at + 1));
+      if (at == 0 || !extent || *extent < 0) {
+        return Error{fmt::format("{} {}: not NAME=N with N of at least 0, such as {}", option, Quoted(text), example)};
+      }
+      if (given == &assumed && !IsQuantity(text.substr(0, at))) {
+        std::string kinds;
+        for (const QuantityKind& kind : kQuantityKinds)
+          kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", kind.name, kind.meaning);
+        return Error{fmt::format("--assume {}: what can be stated is {}", Quoted(text), kinds)};
+      }
+      const auto [entry, added] = dims.emplace(text.substr(0, at), *extent);
+      if (!added && entry->second != *extent) {
+        return Error{fmt::format("{} {}: {} was given as {} before; keep one of them", option, Quoted(text),
+                                 Quoted(entry->first), entry->second)};
+      }
     }
   }
   return dims;
@@ -58,15 +69,26 @@ void AddModel(CLI::App* command, std::string& model) {
 }
 
 void AddDims(CLI::App* command, DimOptions& dims) {
+  // One value each time: what follows may be MODEL.
   command
       ->add_option("--dim", dims.texts,
                    "bind a symbolic dimension, NAME=N; may be repeated. For a dimension without a name: INPUT.AXIS=N")
       ->type_name("NAME=N")
       ->check([](const std::string& text) {
-        const auto parsed = DimOptions{{text}}.Parse();
+        const auto parsed = DimOptions{{text}, {}}.Parse();
         return parsed ? std::string() : parsed.error().message;
       })
-      ->allow_extra_args(false);  // one value each time: what follows may be MODEL
+      ->allow_extra_args(false);
+  command
+      ->add_option("--assume", dims.assumed,
+                   "state a number that only a run decides, NAME=N or of one layer NAME@LAYER=N; may be repeated. "
+                   "`infimum inspect` lists those of a model: cache.positions, kept.elements, loop.trips, moe.experts")
+      ->type_name("NAME=N")
+      ->check([](const std::string& text) {
+        const auto parsed = DimOptions{{}, {text}}.Parse();
+        return parsed ? std::string() : parsed.error().message;
+      })
+      ->allow_extra_args(false);
 }
 
 void AddDatabase(CLI::App* command, std::string& address) {

@@ -20,7 +20,8 @@ namespace infimum::cli {
 enum class OutputFormat { kTable, kJson, kCsv };
 
 struct DimOptions {
-  std::vector<std::string> texts;
+  std::vector<std::string> texts = {};
+  std::vector<std::string> assumed = {};  // numbers that only a run decides (src/core/graph/run_time_quantities.h)
   Result<std::map<std::string, std::int64_t>> Parse() const;
 };
 

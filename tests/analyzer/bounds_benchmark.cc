@@ -149,7 +149,7 @@ bool Measure(std::size_t layers) {
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
     walking = std::min(walking, Walk(*rows, selection.threads));
     const auto before_bounds = Clock::now();
-    const LatencyResolver resolver(*rows, known, selection, *device);
+    const LatencyResolver resolver(*rows, known, selection, *device, residency);
     std::vector<ResolvedLayer> resolved = resolver.Layers(graph);
     const std::vector<ResolvedRegion> resolved_regions = resolver.Regions(graph);
     problem = resolver.Problem(graph, resolved, resolved_regions);

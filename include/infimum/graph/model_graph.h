@@ -52,11 +52,13 @@ enum class LayerStatus {
 
 struct ModelGraph;
 
-// A body of If, Loop or Scan. `least_executions` is how often every inference runs it at least.
+// A body of If, Loop or Scan. `least_executions` is how often every inference runs it at least; of a loop whose trip
+// count only a run decides it may run oftener.
 struct SubGraph {
   std::string name;  // the attribute's: "then_branch", "body"
   std::unique_ptr<ModelGraph> graph;
   std::int64_t least_executions = 0;
+  bool may_run_oftener = false;
 };
 
 // A normalization that a rewrite made part of a layer before it: its result is
@@ -67,6 +69,24 @@ struct FoldedNormalization {
   double epsilon = 1e-5;
 
   friend bool operator==(const FoldedNormalization&, const FoldedNormalization&) = default;
+};
+
+// A result that may be written over an input, as a cache of keys is: the rest of it lies there already.
+struct InPlaceResult {
+  std::size_t output = 0, input = 0;  // of the layer
+  Bytes written;                      // that are not the input's own
+
+  friend bool operator==(const InPlaceResult&, const InPlaceResult&) = default;
+};
+
+// A number that only a run decides, such as how many experts it reads: as stated, or open.
+struct RunTimeQuantity {
+  std::string name;  // one of kQuantityKinds' (src/core/graph/run_time_quantities.h)
+  std::string layer;
+  std::optional<std::int64_t> stated;
+  std::int64_t least = 0, most = 0;  // that any run can have
+
+  friend bool operator==(const RunTimeQuantity&, const RunTimeQuantity&) = default;
 };
 
 struct Layer {
@@ -82,9 +102,11 @@ struct Layer {
 
   LayerStatus status = LayerStatus::kUnknown;
   std::optional<Workload> workload;         // present exactly when measurable
-  std::vector<std::size_t> operand_inputs;  // for each operand of the workload, the index in `inputs`
-  std::string reason;                       // why free or unknown, in words
-  Work work;                                // of the workload; of unknown layers bytes only
+  std::optional<Workload> least;            // of an unknown layer what every run does at least, where that is known
+  std::vector<std::size_t> operand_inputs;  // for each operand of the workload, or of `least`, the index in `inputs`
+  std::vector<InPlaceResult> in_place;
+  std::string reason;  // why free or unknown, in words
+  Work work;           // of the workload or `least`; of other unknown layers bytes only
   Bytes parameters;                         // weights that this layer reads, whole
 };
 
@@ -111,6 +133,7 @@ struct ModelGraph {
   std::vector<ValueId> inputs;  // without initializers
   std::vector<ValueId> outputs;
   std::vector<RewritePass> passes;
+  std::vector<RunTimeQuantity> quantities;  // of this graph's layers; bodies have their own
   std::optional<WeightSample> weights;  // filled by readers; absent where no weights are stored, and in sub-graphs
 
   const Value& value(ValueId id) const { return values[id.index()]; }

@@ -14,6 +14,7 @@
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/tensorrt_run.h"
 #include "src/core/graph/framework_names.h"
+#include "src/core/graph/run_time_quantities.h"
 #include "src/readers/profiles/run_file.h"
 
 namespace infimum {
@@ -157,7 +158,8 @@ std::vector<std::string> ScriptArguments(const std::vector<std::filesystem::path
   if (!options.layers) arguments.emplace_back("--no-layers");
   if (options.memory) add("--memory-limit", std::to_string(options.memory->value));
   for (const auto& [name, value] : options.options) add(("--" + name).c_str(), value);
-  for (const auto& [name, extent] : options.dims) add("--dim", fmt::format("{}={}", name, extent));
+  for (const auto& [name, extent] : options.dims)
+    if (!IsQuantity(name)) add("--dim", fmt::format("{}={}", name, extent));
   return arguments;
 }
 

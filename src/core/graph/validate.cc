@@ -135,6 +135,12 @@ class GraphCheck {
       if (layer.workload) return Broken(layer, "has a workload, but is not measurable");
       if (layer.reason.empty()) return Broken(layer, "free or unknown, but without a reason");
     }
+    if (layer.least && layer.status != LayerStatus::kUnknown) return Broken(layer, "has a least, but is not unknown");
+    for (const InPlaceResult& result : layer.in_place) {
+      if (result.output >= layer.outputs.size() || result.input >= layer.inputs.size() || !layer.inputs[result.input]) {
+        return Broken(layer, "is written in place where it has no operand");
+      }
+    }
     for (std::size_t input : layer.operand_inputs) {
       if (input >= layer.inputs.size() || !layer.inputs[input]) {
         return Broken(layer, "an operand is input " + std::to_string(input) + ", which it does not have");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "infimum/base/text.h"
+#include "src/core/graph/run_time_quantities.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/parse/proto_conversion.h"
@@ -117,11 +118,11 @@ Result<OnnxGraphBuilder::Body> OnnxGraphBuilder::BuildBody(const onnx::GraphProt
   return body;
 }
 
-void OnnxGraphBuilder::AddBody(Layer& layer, std::string name, Body body, std::int64_t least_executions) {
+void OnnxGraphBuilder::AddBody(Layer& layer, std::string name, Body body, std::optional<std::int64_t> executions) {
   // What the body reads from here is an input of the layer: it must wait for it.
   for (const ValueId id : body.captured)
     if (std::find(layer.inputs.begin(), layer.inputs.end(), id) == layer.inputs.end()) layer.inputs.emplace_back(id);
-  layer.bodies.push_back({std::move(name), std::move(body.graph), least_executions});
+  layer.bodies.push_back({std::move(name), std::move(body.graph), executions.value_or(0), !executions});
 }
 
 bool OnnxGraphBuilder::IsConstantTrue(std::optional<ValueId> id) {
@@ -232,6 +233,7 @@ Status OnnxGraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
     if (count && count->size() == 1 && always && IsConstantTrue(layer.inputs[1]))
       trips = std::clamp<std::int64_t>(count->front(), 0, kMaxElements);
   }
+  if (!trips) trips = StateQuantity(kLoopTrips, layer.name, 0, kMaxElements);
   std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (i < states)
@@ -239,7 +241,7 @@ Status OnnxGraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
     else if (body->outputs[i + 1].type != nullptr)
       outputs[i].type = WithAxis(*body->outputs[i + 1].type, 0, trips, arena);
   }
-  AddBody(layer, "body", std::move(*body), trips.value_or(0));
+  AddBody(layer, "body", std::move(*body), trips);
   layer.status = LayerStatus::kFree;
   layer.reason = kCountedAsBodies;
   INFIMUM_RETURN_IF_ERROR(AddOutputs(node, std::move(outputs), layer));
@@ -297,7 +299,7 @@ Status OnnxGraphBuilder::AddScan(const onnx::NodeProto& node, Layer layer) {
     else
       outputs[i].type = WithAxis(*type, axis_of("scan_output_axes", i - states), length, arena);
   }
-  AddBody(layer, "body", std::move(*body), length.value_or(0));
+  AddBody(layer, "body", std::move(*body), length);
   layer.status = LayerStatus::kFree;
   layer.reason = kCountedAsBodies;
   INFIMUM_RETURN_IF_ERROR(AddOutputs(node, std::move(outputs), layer));
@@ -319,7 +321,7 @@ Status OnnxGraphBuilder::AddOtherBodies(const onnx::NodeProto& node, Layer layer
     }
     Result<Body> body = BuildBody(attribute.g(), arguments);
     if (!body.ok()) return Within(Quoted(attribute.name()), body.error());
-    AddBody(layer, attribute.name(), std::move(*body), 0);
+    AddBody(layer, attribute.name(), std::move(*body), std::nullopt);
   }
   layer.reason = "the number of iterations of " + layer.op + " is not known";
   std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));

@@ -15,6 +15,7 @@
 
 #include "infimum/base/result.h"
 #include "infimum/base/text.h"
+#include "src/core/graph/run_time_quantities.h"
 #include "src/readers/onnx/folding/elements.h"
 #include "src/readers/onnx/folding/fold.h"
 #include "src/readers/onnx/parse/model_file.h"
@@ -284,6 +285,36 @@ std::string OnnxGraphBuilder::UniqueName(std::string name) {
   return UniqueName(name + "_" + std::to_string(used + 1));
 }
 
+std::optional<std::int64_t> OnnxGraphBuilder::StateQuantity(std::string_view kind, const std::string& layer,
+                                                            std::int64_t least, std::int64_t most) {
+  RunTimeQuantity quantity{std::string(kind), layer, StatedFor(context_.dims(), kind, layer), least, most};
+  graph_.quantities.push_back(quantity);
+  const bool can_be = quantity.stated && *quantity.stated >= least && *quantity.stated <= most;
+  return can_be ? quantity.stated : std::nullopt;
+}
+
+void OnnxGraphBuilder::StateKept(const Layer& layer, std::vector<KnownValue>& outputs) {
+  // Along which dimension of its results each keeps elements.
+  static const std::map<std::string_view, std::vector<int>> kKept = {
+      {"Compress", {0}}, {"NonMaxSuppression", {0}}, {"NonZero", {1}}, {"Unique", {0, 0, -1, 0}}};
+  const auto kept = kKept.find(layer.op);
+  if (kept == kKept.end() || outputs.empty() || outputs[0].type == nullptr || outputs[0].constant) return;
+  if (layer.op == "Compress") {
+    const auto axis = layer.attributes.find("axis");
+    if (axis != layer.attributes.end()) return;  // along an axis: not stated here
+  }
+  if (!outputs[0].type->has_tensor_type() || ShapeOf(*outputs[0].type)) return;
+  const KnownValue* read = layer.inputs.empty() || !layer.inputs[0] ? nullptr : &known(*layer.inputs[0]);
+  const std::optional<Shape> whole = read != nullptr && read->type != nullptr ? ShapeOf(*read->type) : std::nullopt;
+  const std::int64_t most = whole && layer.op != "NonMaxSuppression" ? ElementCount(*whole) : kMaxElements;
+  const std::optional<std::int64_t> stated = StateQuantity(kKeptElements, layer.name, 0, most);
+  for (std::size_t i = 0; stated && i < outputs.size() && i < kept->second.size(); ++i) {
+    if (outputs[i].type == nullptr || kept->second[i] < 0) continue;
+    auto& shape = *outputs[i].type->mutable_tensor_type()->mutable_shape();
+    if (kept->second[i] < shape.dim_size()) shape.mutable_dim(kept->second[i])->set_dim_value(*stated);
+  }
+}
+
 Layer OnnxGraphBuilder::MakeLayer(const onnx::NodeProto& node, int position,
                                   const std::vector<std::optional<ValueId>>& inputs) {
   Layer layer;
@@ -332,6 +363,7 @@ Status OnnxGraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
     INFIMUM_RETURN_IF_ERROR(SetConstantNode(node, outputs[0]));
   }
   if (info.foldable && !outputs.empty()) FoldLayer(node, layer, outputs);
+  StateKept(layer, outputs);
   if (!info.infer && layer.reason.empty() && info.schema == nullptr && domain.empty())
     layer.reason = "ONNX has no operator " + node.op_type() + " in operator set " +
                    std::to_string(context_.OpsetOf("").value_or(0));
@@ -362,6 +394,11 @@ Result<std::vector<KnownValue>> OnnxGraphBuilder::Infer(const onnx::NodeProto& n
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].type = inference.output_type(i);
   // Before operator set 12, ONNX does not define the mask's type; it has the shape of the output.
+  // How long a cache is that a node returns may be known only at run time: then what the file says of it holds.
+  if (layer.op == "com.microsoft.GroupQueryAttention" && layer.inputs.size() > 6 && layer.inputs[6] &&
+      !known(*layer.inputs[6]).constant)
+    for (std::size_t i = 1; i < std::min<std::size_t>(outputs.size(), 3); ++i)
+      if (onnx::TypeProto* claimed = context_.ClaimedType(node.output(static_cast<int>(i)))) outputs[i].type = claimed;
   if (layer.op == "Dropout" && outputs.size() == 2 && outputs[1].type == nullptr) outputs[1].type = outputs[0].type;
   return outputs;
 }

@@ -48,6 +48,7 @@ class ReadContext {
   const ModelFile& file() const { return file_; }
   ExternalData& external_data() { return external_data_; }
   WeightSampler& weights() { return weights_; }
+  const std::map<std::string, std::int64_t>& dims() const { return dims_; }
   // Version of a domain ("" is ONNX itself); nullopt where the model does not import it.
   std::optional<std::int64_t> OpsetOf(std::string_view domain) const;
   const std::map<std::string, std::int64_t, std::less<>>& opsets() const { return opsets_; }
@@ -111,11 +112,17 @@ class OnnxGraphBuilder {
   void FoldShape(Layer& layer, KnownValue& output);
   void SetElements(KnownValue& value, Tensor tensor);
   std::string UniqueName(std::string name);
+  // Notes a number that only a run decides; as it is stated, where it is and can be.
+  std::optional<std::int64_t> StateQuantity(std::string_view kind, const std::string& layer, std::int64_t least,
+                                            std::int64_t most);
+  // Of operators that keep a part of what they read: the results' shapes, where it is stated how much.
+  void StateKept(const Layer& layer, std::vector<KnownValue>& outputs);
 
   // control_flow.cc
   struct Body;
   Result<Body> BuildBody(const onnx::GraphProto& graph, const std::vector<KnownValue>& arguments);
-  void AddBody(Layer& layer, std::string name, Body body, std::int64_t least_executions);
+  // nullopt: only a run decides how often.
+  void AddBody(Layer& layer, std::string name, Body body, std::optional<std::int64_t> executions);
   Status AddIf(const onnx::NodeProto& node, Layer layer);
   Status InlineBranch(const onnx::NodeProto& node, const onnx::GraphProto& branch, Layer layer);
   Status AddLoop(const onnx::NodeProto& node, Layer layer);

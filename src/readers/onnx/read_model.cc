@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <new>
 #include <set>
@@ -19,6 +20,7 @@
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "infimum/graph/model_graph.h"
+#include "src/core/graph/run_time_quantities.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/lowering/lower.h"
 #include "src/readers/onnx/parse/input_dimensions.h"
@@ -35,7 +37,7 @@ namespace infimum {
 using Opsets = std::map<std::string, std::int64_t, std::less<>>;
 
 // Lowers each layer whose reason is empty, and counts the work of all. Bodies have been classified before.
-void ClassifyLayers(ModelGraph& graph, const Opsets& opsets);
+void ClassifyLayers(ModelGraph& graph, const Opsets& opsets, const StatedQuantities& stated);
 
 // Model-local functions: every call is replaced with the function's nodes before anything else is read,
 // so that the layers behind are the ones that run.
@@ -78,7 +80,8 @@ bool HasNoElements(const ModelGraph& graph, const Layer& layer) {
   return any;
 }
 
-void LowerLayer(const ModelGraph& graph, const Opsets& opsets, Layer& layer) {
+void LowerLayer(const ModelGraph& graph, const Opsets& opsets, const StatedQuantities& stated, Layer& layer,
+                std::vector<RunTimeQuantity>& quantities) {
   if (HasNoElements(graph, layer)) {
     layer.status = LayerStatus::kFree;
     layer.reason = "its result has no elements";
@@ -91,7 +94,9 @@ void LowerLayer(const ModelGraph& graph, const Opsets& opsets, Layer& layer) {
                 0,
                 ViewsOf(graph, layer.inputs),
                 ViewsOf(graph, layer.outputs),
-                layer.attributes};
+                layer.attributes,
+                &stated,
+                layer.name};
   if (const auto version = opsets.find(view.domain); version != opsets.end()) view.opset = version->second;
   Lowering lowering = Lower(view);
   if (lowering.status == LayerStatus::kMeasurable) {
@@ -105,7 +110,10 @@ void LowerLayer(const ModelGraph& graph, const Opsets& opsets, Layer& layer) {
   if (lowering.status != LayerStatus::kMeasurable) lowering.workload.reset();
   layer.status = lowering.status;
   layer.workload = std::move(lowering.workload);
+  layer.least = std::move(lowering.least);
   layer.operand_inputs = std::move(lowering.operand_inputs);
+  layer.in_place = std::move(lowering.in_place);
+  std::ranges::move(lowering.quantities, std::back_inserter(quantities));
   layer.reason = std::move(lowering.reason);
 }
 
@@ -118,10 +126,10 @@ void CountWork(const ModelGraph& graph, Layer& layer) {
     seen.push_back(*input);
     const Value& value = graph.value(*input);
     if (value.kind == ValueKind::kWeight) layer.parameters += SizeOf(value);
-    if (layer.status == LayerStatus::kUnknown) layer.work.operand_reads.push_back(SizeOf(value));
+    if (layer.status == LayerStatus::kUnknown && !layer.least) layer.work.operand_reads.push_back(SizeOf(value));
   }
-  if (layer.status == LayerStatus::kMeasurable) {
-    layer.work = WorkOf(*layer.workload);
+  if (layer.workload || layer.least) {
+    layer.work = WorkOf(layer.workload ? *layer.workload : *layer.least);
     return;
   }
   for (const std::optional<ValueId>& output : layer.outputs)
@@ -130,9 +138,9 @@ void CountWork(const ModelGraph& graph, Layer& layer) {
 
 }  // namespace
 
-void ClassifyLayers(ModelGraph& graph, const Opsets& opsets) {
+void ClassifyLayers(ModelGraph& graph, const Opsets& opsets, const StatedQuantities& stated) {
   for (Layer& layer : graph.layers) {
-    if (layer.reason.empty()) LowerLayer(graph, opsets, layer);
+    if (layer.reason.empty()) LowerLayer(graph, opsets, stated, layer, graph.quantities);
     CountWork(graph, layer);
   }
 }
@@ -230,7 +238,34 @@ void Finish(ModelGraph& graph, const ReadOptions& options, const Opsets& opsets)
   for (Layer& layer : graph.layers)
     for (SubGraph& body : layer.bodies) Finish(*body.graph, options, opsets);
   if (options.apply_rewrites) ApplyRewrites(graph);
-  ClassifyLayers(graph, opsets);
+  ClassifyLayers(graph, opsets, options.dims);
+}
+
+// What was stated of a run belongs to something in the model, and can be.
+Status CheckQuantities(const ModelGraph& graph, const std::map<std::string, std::int64_t>& dims) {
+  std::vector<RunTimeQuantity> quantities;
+  VisitQuantities(graph, [&](const RunTimeQuantity& quantity) { quantities.push_back(quantity); });
+  for (const auto& [name, number] : dims) {
+    if (!IsQuantity(name)) continue;
+    const std::string where = "--assume " + name + "=" + std::to_string(number);
+    std::set<std::string> names;
+    bool is_used = false;
+    for (const RunTimeQuantity& quantity : quantities) {
+      names.insert(quantity.name);
+      names.insert(quantity.name + "@" + quantity.layer);
+      if (name != quantity.name && name != quantity.name + "@" + quantity.layer) continue;
+      is_used = true;
+      if (quantity.stated == number && (number < quantity.least || number > quantity.most))
+        return Error{where + ": of layer " + Quoted(quantity.layer) + " it is from " + std::to_string(quantity.least) +
+                     " to " + std::to_string(quantity.most)};
+    }
+    if (is_used) continue;
+    if (names.empty()) return Error{where + ": nothing in the model depends on it"};
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const std::string hint = DidYouMean(name, views);
+    return Error{where + ": the model has none" + (hint.empty() ? "; it has " + *names.begin() : hint)};
+  }
+  return {};
 }
 
 // Of ONNX's own operators; what others' domains have is theirs to know.
@@ -259,6 +294,7 @@ Result<ModelGraph> Read(ModelFile& file, const ReadOptions& options) {
   graph.weights = context.weights().Take();
   if (options.floats) StoreFloatsAs(*options.floats, graph);
   Finish(graph, options, context.opsets());
+  INFIMUM_RETURN_IF_ERROR(CheckQuantities(graph, options.dims));
   return graph;
 }
 

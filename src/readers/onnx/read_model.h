@@ -22,7 +22,8 @@ namespace infimum {
 
 struct ReadOptions {
   // Symbolic dimensions by name. A symbol that stays unbound is an error that names it and the option; a
-  // name that the model does not have is an error with "did you mean".
+  // name that the model does not have is an error with "did you mean". Beside them numbers that only a run decides
+  // (src/core/graph/run_time_quantities.h): "moe.experts".
   std::map<std::string, std::int64_t> dims;
   // What values of f32, f16 and bf16 are stored as instead: the model as it could be. Everything else stays.
   std::optional<DataType> floats = std::nullopt;

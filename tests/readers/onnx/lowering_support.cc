@@ -67,6 +67,10 @@ TestNode::TestNode(std::string_view text) {
   for (const std::string_view piece : SplitOn(operands.substr(arrow + 2), ", ")) outputs_.push_back(ReadOperand(piece));
   for (const std::string_view piece : SplitOn(text.substr(close + 1), " ")) {
     const std::size_t equals = piece.find('=');
+    if (IsQuantity(piece.substr(0, equals))) {
+      stated_[std::string(piece.substr(0, equals))] = ParseInteger(piece.substr(equals + 1)).value_or(-1);
+      continue;
+    }
     attributes_[std::string(piece.substr(0, equals))] = ReadAttribute(piece.substr(equals + 1));
   }
 }
@@ -117,12 +121,14 @@ const Shape* TestNode::Keep(Shape shape) {
   return shapes_.back().get();
 }
 
-NodeView TestNode::View() const { return NodeView{op_, domain_, opset_, inputs_, outputs_, attributes_}; }
+NodeView TestNode::View() const { return NodeView{op_, domain_, opset_, inputs_, outputs_, attributes_, &stated_}; }
 
 std::string TextOf(const Lowering& lowering) {
   if (lowering.status == LayerStatus::kFree) return "free: " + lowering.reason;
-  if (lowering.status == LayerStatus::kUnknown) return "unknown: " + lowering.reason;
-  std::string text = lowering.workload ? Format(*lowering.workload) : "measurable without a workload";
+  if (lowering.status == LayerStatus::kUnknown && !lowering.least) return "unknown: " + lowering.reason;
+  std::string text = lowering.workload  ? Format(*lowering.workload)
+                     : lowering.least ? "unknown: " + lowering.reason + "; at least " + Format(*lowering.least)
+                                      : "measurable without a workload";
   std::string inputs;
   for (const std::size_t input : lowering.operand_inputs) inputs += (inputs.empty() ? "" : ",") + std::to_string(input);
   return text + " {" + inputs + "}";
@@ -131,8 +137,8 @@ std::string TextOf(const Lowering& lowering) {
 void ExpectSound(const Lowering& lowering) {
   EXPECT_EQ(lowering.workload.has_value(), lowering.status == LayerStatus::kMeasurable);
   EXPECT_EQ(lowering.reason.empty(), lowering.status == LayerStatus::kMeasurable);
-  if (!lowering.workload) return;
-  const Workload& workload = *lowering.workload;
+  if (!lowering.workload && !lowering.least) return;
+  const Workload& workload = lowering.workload ? *lowering.workload : *lowering.least;
   const Status valid = Validate(workload);
   ASSERT_TRUE(valid.ok()) << valid.error().message;
   const std::string text = Format(workload);
@@ -184,7 +190,7 @@ void Damage(TestNode& node, std::mt19937& random) {
       "kernel_shape strides pads dilations group axis axes num_heads q_num_heads kv_num_heads K N bits perm "
       "hidden_size output_shape equation auto_pad blocksize num_groups groups size output_padding "
       "noop_with_empty_axes transA activation channels_last batch_dims left_window_size local_window_size do_rotary "
-      "qkv_hidden_sizes offset_group ceil_mode mode",
+      "qkv_hidden_sizes offset_group ceil_mode mode k activation_type expert_weight_bits",
       ' ');
   AttributeValue value;
   switch (below(7)) {

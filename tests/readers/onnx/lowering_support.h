@@ -7,7 +7,9 @@
 // Operands: type and shape; "w" before for a weight; "=[2,3]" behind for a weight's integer elements;
 //   "-" for one that is not given; "?" for a shape that is not known.
 // Attributes, behind the operands: "strides=[2,2] group=1 alpha=0.5 mode=linear names={Tanh;Relu}".
-// The answer: canonical text and {operand inputs}, or "free: ..." or "unknown: ...".
+// Among the attributes numbers that only a run decides, as stated: "moe.experts=6".
+// The answer: canonical text and {operand inputs}, or "free: ..." or "unknown: ...", with "; at least " and a text where
+// one is known.
 #pragma once
 
 #include <map>
@@ -43,6 +45,7 @@ class TestNode {
   std::vector<std::optional<OperandView>> inputs_;
   std::vector<std::optional<OperandView>> outputs_;
   std::map<std::string, AttributeValue> attributes_;
+  StatedQuantities stated_;
   std::vector<std::unique_ptr<Shape>> shapes_;
   std::vector<std::unique_ptr<Tensor>> tensors_;
 };

@@ -46,6 +46,20 @@ Result<Lowering> WithBroadcastMask(RegionBuilder& region, const AttentionParts& 
   return region.Finish(parts.leaving);
 }
 
+// A lowering with what is known of its caches.
+Lowering WithCaches(Lowering lowering, const AttentionParts& parts) {
+  if (parts.is_least()) {
+    lowering.status = LayerStatus::kUnknown;
+    lowering.least = std::move(lowering.workload);
+    lowering.workload.reset();
+    lowering.reason = "how many positions of its cache are valid is known only at run time; --assume " +
+                      std::string(kCachePositions) + "=N states it";
+  }
+  lowering.in_place = parts.in_place;
+  lowering.quantities = parts.quantities;
+  return lowering;
+}
+
 // A cache that the node returns without having had one: a copy, transposed where the input is 3-D.
 Source CopyOut(RegionBuilder& region, DataType type, const HeadTensor& x) {
   if (x.heads_first || x.heads == 1 || x.length == 1) {
@@ -66,7 +80,6 @@ Result<Lowering> LowerAttention(const NodeView& node) {
   AttentionParts parts;
   INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "is_causal", false));
   if (HasOutput(node, 3)) return Unknown("it also returns the scores, which no attention workload does");
-  if (HasInput(node, 6)) return Unknown("the number of valid cached positions is known only at run time");
   if (right > 0 || (right == 0 && !parts.causal))
     return Unknown("a window beyond the current position has no workload");
   RegionBuilder region(node);
@@ -79,14 +92,21 @@ Result<Lowering> LowerAttention(const NodeView& node) {
     if (HasInput(node, 4 + i)) {
       INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, 4 + i));
       if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
+      const Bytes added_bytes = SizeOf(type, tensor.elements());
       INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, region.Input(4 + i), past.dims[2], tensor));
+      if (HasOutput(node, 1 + i)) parts.in_place.push_back({1 + i, 4 + i, added_bytes});
     }
     if (!HasOutput(node, 1 + i)) continue;
     parts.leaving.push_back(tensor.source.is_member ? tensor.source : CopyOut(region, type, tensor));
   }
   const std::int64_t offset = parts.k.length - added;
+  if (HasInput(node, 6)) {
+    // Keys and values are buffers into which the new positions were written already; the rest of them is not read.
+    const std::int64_t valid = ValidPositions(node, parts.k.length, parts.q.length, parts);
+    for (HeadTensor* tensor : {&parts.k, &parts.v}) tensor->length = std::min(tensor->length, valid + parts.q.length);
+  }
   // Without a cache ONNX aligns the causal mask at the first position: later keys are never used.
-  if (parts.causal && !HasInput(node, 3) && parts.q.length + offset != parts.k.length) {
+  if (parts.causal && !HasInput(node, 6) && !HasInput(node, 3) && parts.q.length + offset != parts.k.length) {
     if (parts.q.length + offset > parts.k.length)
       return Unknown("a causal mask aligned at the first key, over fewer keys than queries, has no workload");
     for (HeadTensor* tensor : {&parts.k, &parts.v}) {
@@ -98,7 +118,7 @@ Result<Lowering> LowerAttention(const NodeView& node) {
       *tensor = seen;
     }
   }
-  if (HasInput(node, 3)) parts.mask = 3;
+  if (HasInput(node, 3) && !HasInput(node, 6)) parts.mask = 3;
   INFIMUM_RETURN_IF_ERROR(ApplyWindow(left, parts, region, type));
   return FinishAttention(region, node, parts);
 }
@@ -169,6 +189,25 @@ Result<HeadTensor> AppendToCache(RegionBuilder& region, DataType type, Source ca
   return result;
 }
 
+std::int64_t ValidPositions(const NodeView& node, std::int64_t capacity, std::int64_t added, AttentionParts& parts) {
+  RunTimeQuantity quantity = QuantityOf(node, kCachePositions, 0, std::max<std::int64_t>(capacity - added, 0));
+  if (quantity.stated && (*quantity.stated < 0 || *quantity.stated > quantity.most)) return 0;  // refused by the reader
+  parts.quantities.push_back(quantity);
+  return quantity.stated.value_or(0);
+}
+
+HeadTensor TakeFromBuffer(RegionBuilder& region, DataType type, std::size_t position, std::size_t output,
+                          std::int64_t valid, const HeadTensor& added, AttentionParts& parts) {
+  parts.in_place.push_back({output, position, SizeOf(type, added.elements())});
+  parts.leaving.push_back(CopyOut(region, type, added));
+  if (valid == 0) return added;
+  HeadTensor result = added;
+  result.source = region.Input(position);
+  result.length += valid;
+  result.heads_first = true;
+  return result;
+}
+
 Status ApplyWindow(std::int64_t left, AttentionParts& parts, RegionBuilder& region, DataType type) {
   if (left < 0 || left + 1 >= parts.k.length) return Status();
   if (parts.q.length != 1)
@@ -216,14 +255,18 @@ Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, co
     if (over_queries && over_keys) {
       OperandTypes types = config.types;
       types.weights = mask_type;
-      if (ElementCount(mask) != q.length * k.length) return WithBroadcastMask(region, parts, mask, types);
+      if (ElementCount(mask) != q.length * k.length) {
+        INFIMUM_ASSIGN_OR_RETURN(Lowering lowering, WithBroadcastMask(region, parts, mask, types));
+        return WithCaches(std::move(lowering), parts);
+      }
       config.types = types;
       config.mask = AttentionMask::kFull;
       operands.push_back(region.Input(*parts.mask));
     }
   }
   region.Add(config, operands);
-  return region.Finish(parts.leaving);
+  INFIMUM_ASSIGN_OR_RETURN(Lowering lowering, region.Finish(parts.leaving));
+  return WithCaches(std::move(lowering), parts);
 }
 
 Result<RotaryTables> PickRotaryRows(RegionBuilder& region, const NodeView& node, std::size_t cosine, std::size_t sine,

@@ -1,6 +1,7 @@
 // Attention and rotary embedding as parts of a region, shared by ONNX's operators and com.microsoft's.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -41,7 +42,23 @@ struct AttentionParts {
   bool causal = false;                         // position i sees kv - q + i and before
   std::optional<std::size_t> mask;             // an input that broadcasts to batch x heads x q x kv and is added
   std::vector<RegionBuilder::Source> leaving;  // caches that the node returns
+  std::vector<InPlaceResult> in_place;
+  std::vector<RunTimeQuantity> quantities;  // open ones: what is lowered is the least that a run does
+
+  bool is_least() const {
+    return std::ranges::any_of(quantities, [](const RunTimeQuantity& quantity) { return !quantity.stated; });
+  }
 };
+
+// Keys or values from a buffer of the longest length at input `position`, `capacity` positions for each of `lines`, of
+// which `valid` came before `added`, and which the node returns as output `output`. New positions are written into it,
+// and the attention reads what is valid of it then: no copy of the cache is made.
+HeadTensor TakeFromBuffer(RegionBuilder& region, DataType type, std::size_t position, std::size_t output,
+                          std::int64_t valid, const HeadTensor& added, AttentionParts& parts);
+
+// How many positions of a cache of `capacity` are valid before `added` come, as stated; of what is not stated none, and
+// `parts` remember that.
+std::int64_t ValidPositions(const NodeView& node, std::int64_t capacity, std::int64_t added, AttentionParts& parts);
 
 // Ends the region. A mask of q x kv elements is the attention's own operand. One without the q dimension
 // (padding) is a value: a few elements that do not change the cost. Any other is added between two

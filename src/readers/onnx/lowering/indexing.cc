@@ -137,7 +137,9 @@ Result<Lowering> LowerTensorScatter(const NodeView& node) {
                                          {},
                                          count}),
              operands);
-  return region.Finish();
+  INFIMUM_ASSIGN_OR_RETURN(Lowering lowering, region.Finish());
+  lowering.in_place.push_back({0, 0, SizeOf(types.output, ElementCount(update))});
+  return lowering;
 }
 
 // With a condition that is known beforehand the output's shape is, and it picks as a Gather does.

@@ -21,7 +21,7 @@ const std::map<Key, LowerFunction>& Table() {
   static const auto* table = [] {
     auto* result = new std::map<Key, LowerFunction>();
     for (const auto& entries :
-         {AttentionOperators(), ConvolutionOperators(), EinsumOperators(), IndexingOperators(), MatMulOperators(),
+         {AttentionOperators(), ConvolutionOperators(), EinsumOperators(), ExpertOperators(), IndexingOperators(), MatMulOperators(),
           MicrosoftOperators(), MicrosoftAttentionOperators(), MovementOperators(), NormalizationOperators(),
           PointwiseOperators(), PoolingOperators(), QuantizedOperators(), RecurrentOperators(), ReductionOperators(),
           ResampleOperators(), ViewOperators()})
@@ -74,6 +74,10 @@ bool ComputesNothing(const NodeView& node) {
 }
 
 Lowering Checked(Lowering lowering) {
+  if (lowering.least && !Validate(*lowering.least).ok()) {
+    lowering.least.reset();
+    lowering.operand_inputs.clear();
+  }
   if (lowering.status != LayerStatus::kMeasurable) return lowering;
   const Status valid = Validate(*lowering.workload);
   if (!valid.ok()) return Unknown(valid.error().message);
@@ -104,7 +108,8 @@ Lowering Lower(const NodeView& node) {
                    (Normalized(node.domain).empty() ? "" : " of domain " + Quoted(node.domain)));
   }
   if (ComputesNothing(node)) return Free("no elements to compute");
-  const NodeView view{node.op, Normalized(node.domain), node.opset, node.inputs, node.outputs, node.attributes};
+  const NodeView view{node.op, Normalized(node.domain), node.opset, node.inputs, node.outputs, node.attributes,
+                      node.stated, node.layer};
   Result<Lowering> result = lower(view);
   return result.ok() ? Checked(*std::move(result)) : Unknown(result.error().message);
 }

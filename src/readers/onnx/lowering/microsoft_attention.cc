@@ -186,18 +186,25 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
     }
   }
   if (HasInput(node, at.past_key)) {
-    if (shared || HasInput(node, at.past_length))
-      return Unknown("the number of valid positions of its shared cache is known only at run time");
+    const bool in_buffer = shared || HasInput(node, at.past_length);
+    std::optional<std::int64_t> valid;
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       HeadTensor& tensor = i == 0 ? parts.k : parts.v;
       INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, at.past_key + i));
       if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
+      if (in_buffer) {
+        if (!valid) valid = ValidPositions(node, past.dims[2], tensor.length, parts);
+        tensor = TakeFromBuffer(region, type, at.past_key + i, 1 + i, *valid, tensor, parts);
+        continue;
+      }
+      if (HasOutput(node, 1 + i)) parts.in_place.push_back({1 + i, at.past_key + i, SizeOf(type, tensor.elements())});
       INFIMUM_ASSIGN_OR_RETURN(tensor,
                                AppendToCache(region, type, region.Input(at.past_key + i), past.dims[2], tensor));
     }
   }
+  const bool returns_buffer = HasInput(node, at.past_key) && (shared || HasInput(node, at.past_length));
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-    if (!HasOutput(node, 1 + i)) continue;
+    if (!HasOutput(node, 1 + i) || returns_buffer) continue;
     const HeadTensor& tensor = i == 0 ? parts.k : parts.v;
     if (!tensor.heads_first && tensor.heads > 1 && tensor.length > 1) {
       const Shape shape{{tensor.batch, tensor.length, tensor.heads, tensor.size}};
@@ -269,23 +276,20 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
     const auto total = InputValue(node, 6);
     std::int64_t valid = past.dims[2];
     if (buffer && past.dims[2] > 0) {
-      if (!total) return Unknown("the number of valid positions of its shared cache is known only at run time");
-      valid = *total - parts.k.length;
-      if (valid < 0 || *total > past.dims[2])
+      valid = total ? *total - parts.k.length : ValidPositions(node, past.dims[2], parts.k.length, parts);
+      if (valid < 0 || (total && *total > past.dims[2]))
         return Error{"a total length of " + std::to_string(*total) + " does not fit a cache of " + Format(past)};
     }
-    const std::int64_t lines = past.dims[0] * past.dims[1];
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       HeadTensor& tensor = i == 0 ? parts.k : parts.v;
       INFIMUM_RETURN_IF_ERROR(InputShape(node, 3 + i));
-      Source cache = region.Input(3 + i);
-      if (valid == 0) continue;
-      if (valid < past.dims[2])
-        cache = region.Add(Move(MovementKind::kSlice, type, Shape{{lines, past.dims[2], past.dims[3]}},
-                                Shape{{lines, valid, past.dims[3]}}),
-                           {cache});
-      INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, cache, valid, tensor));
-      if (!buffer && HasOutput(node, 1 + i)) parts.leaving.push_back(tensor.source);
+      if (buffer && past.dims[2] > 0) {
+        tensor = TakeFromBuffer(region, type, 3 + i, 1 + i, valid, tensor, parts);
+      } else if (valid > 0) {
+        if (HasOutput(node, 1 + i)) parts.in_place.push_back({1 + i, 3 + i, SizeOf(type, tensor.elements())});
+        INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, region.Input(3 + i), valid, tensor));
+        if (HasOutput(node, 1 + i)) parts.leaving.push_back(tensor.source);
+      }
     }
   }
   INFIMUM_RETURN_IF_ERROR(ApplyWindow(window > 0 ? window - 1 : -1, parts, region, type));

@@ -44,6 +44,7 @@ Lowering Unknown(std::string reason);
 std::span<const OperatorEntry> AttentionOperators();
 std::span<const OperatorEntry> ConvolutionOperators();
 std::span<const OperatorEntry> EinsumOperators();
+std::span<const OperatorEntry> ExpertOperators();
 std::span<const OperatorEntry> IndexingOperators();
 std::span<const OperatorEntry> MatMulOperators();
 std::span<const OperatorEntry> MicrosoftOperators();

@@ -14,7 +14,6 @@ constexpr std::string_view kTraining = "a training loss; export the model for in
 constexpr std::string_view kLinearAttention = "a recurrence over the positions that no layer family has";
 constexpr std::string_view kRagged = "the lengths of its packed sequences are known only at run time";
 constexpr std::string_view kSparse = "which positions it attends to is known only at run time";
-constexpr std::string_view kExperts = "which experts' weights it reads depends on the data";
 constexpr std::string_view kGeneration = "a whole generation loop, whose length depends on the data";
 constexpr std::string_view kOrdered = "its layouts are those of one library (cublasLt), not of the model";
 constexpr std::string_view kBlockFloat = "block floating point is not a supported element type";
@@ -86,7 +85,6 @@ constexpr UnknownOperator kUnknown[] = {
     {kMs, "MRotaryEmbedding", "a rotation by several kinds of positions, which no layer family has"},
     {kMs, "MatMulBlockQuantizedFp4Weight", "4-bit floating point is not a supported element type"},
     {kMs, "MatMulBlockQuantizedFp8Weight", "weights of block-scaled 8-bit floats have no workload"},
-    {kMs, "MoE", kExperts},
     {kMs, "MurmurHash3", kHash},
     {kMs, "NGramHashMapping", kHash},
     {kMs, "NGramRepeatBlock", "which scores it blocks depends on the data"},
@@ -95,7 +93,6 @@ constexpr UnknownOperator kUnknown[] = {
     {kMs, "PackedSparseAttentionIndexer", kSparse},
     {kMs, "PagedAttention", kRagged},
     {kMs, "QEmbedLayerNormalization", "gathers and dequantizes several tables at once, which no workload does"},
-    {kMs, "QMoE", kExperts},
     {kMs, "QOrderedAttention", kOrdered},
     {kMs, "QOrderedGelu", kOrdered},
     {kMs, "QOrderedLayerNormalization", kOrdered},

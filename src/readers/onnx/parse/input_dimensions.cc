@@ -9,6 +9,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/layer/shape.h"
+#include "src/core/graph/run_time_quantities.h"
 #include "src/readers/onnx/parse/proto_conversion.h"
 
 namespace infimum {
@@ -128,7 +129,7 @@ Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
   }
   // A misspelt name is the likelier cause of an unbound symbol: report it first.
   for (const auto& [name, value] : dims) {
-    if (symbols.known.contains(name)) continue;
+    if (symbols.known.contains(name) || IsQuantity(name)) continue;
     if (symbols.known.empty())
       return Error{"--dim " + name + "=" + std::to_string(value) + ": the model has no symbolic dimension"};
     const std::vector<std::string_view> names(symbols.known.begin(), symbols.known.end());

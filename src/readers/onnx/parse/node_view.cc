@@ -18,6 +18,12 @@ const T* Attribute(const NodeView& node, const std::string& name) {
 const OperandView* NodeView::input(std::size_t position) const { return At(inputs, position); }
 const OperandView* NodeView::output(std::size_t position) const { return At(outputs, position); }
 
+RunTimeQuantity QuantityOf(const NodeView& node, std::string_view name, std::int64_t least, std::int64_t most) {
+  RunTimeQuantity quantity{std::string(name), std::string(node.layer), std::nullopt, least, most};
+  if (node.stated != nullptr) quantity.stated = StatedFor(*node.stated, name, node.layer);
+  return quantity;
+}
+
 std::int64_t IntegerAttribute(const NodeView& node, const std::string& name, std::int64_t otherwise) {
   const auto* value = Attribute<std::int64_t>(node, name);
   return value != nullptr ? *value : otherwise;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "infimum/graph/model_graph.h"
+#include "src/core/graph/run_time_quantities.h"
 
 namespace infimum {
 
@@ -35,6 +36,8 @@ struct NodeView {
   std::vector<std::optional<OperandView>> inputs;  // absent: an optional input that is not given
   std::vector<std::optional<OperandView>> outputs;
   const std::map<std::string, AttributeValue>& attributes;  // without graphs
+  const StatedQuantities* stated = nullptr;                 // null: none
+  std::string_view layer = {};
 
   // The operand at a position, or null where the node has none.
   const OperandView* input(std::size_t position) const;
@@ -47,7 +50,14 @@ struct Lowering {
   std::optional<Workload> workload;         // exactly when measurable
   std::vector<std::size_t> operand_inputs;  // for each operand of the workload, the index in `inputs`
   std::string reason;                       // why free or unknown, in words
+  std::optional<Workload> least = {};       // as Layer's
+  std::vector<InPlaceResult> in_place = {};
+  std::vector<RunTimeQuantity> quantities = {};  // that it depends on
 };
+
+// A number that only a run decides, as stated for this layer or for all layers. What cannot be counts as not stated; the
+// reader refuses it (read_model.cc).
+RunTimeQuantity QuantityOf(const NodeView& node, std::string_view name, std::int64_t least, std::int64_t most);
 
 // Attributes by name, with the operator's default. One of another type counts as absent: ONNX's type
 // checks were made when the model was read.
