@@ -70,6 +70,12 @@ std::vector<Section> SweepSections(const SweepReport& report, std::size_t most);
 // Every cell; with the beginning of its hash, by which `evaluate --only` runs it again, where `with_hashes`.
 Section CellList(const SweepReport& report, std::size_t most, bool with_hashes);
 
+// Of a language model, whose cells have the fields phase ("prefill", "decode"), batch, context and weights: a row for
+// each device, type of weights, batch and context, with tokens a second.
+bool IsOfTokens(const SweepReport& report);
+Section TokensSection(const SweepReport& report);
+std::string TokensText(const SweepReport& report, std::size_t width);
+
 // {"schema": "infimum.sweep/1", ...}: README.md.
 std::string SweepJson(const SweepReport& report);
 // A line for each cell, with all its fields.

@@ -399,6 +399,7 @@ Section CellList(const SweepReport& report, std::size_t most, bool with_hashes) 
 
 std::vector<Section> SweepSections(const SweepReport& report, std::size_t most) {
   std::vector<Section> sections{Overview(report)};
+  if (IsOfTokens(report)) sections.push_back(TokensSection(report));
   if (report.sensitivity && !report.sensitivity->axes.empty()) sections.push_back(Shares(report));
   for (const DeviceSweep& device : report.devices)
     if (device.utilization_map) Add(Utilization(device), sections);

@@ -65,6 +65,7 @@ void AddDevicesCommand(CLI::App& app, Invocation& invocation);
 void AddExportCommand(CLI::App& app, Invocation& invocation);
 void AddDbCommand(CLI::App& app, Invocation& invocation);
 void AddQueryCommand(CLI::App& app, Invocation& invocation);
+void AddLlmCommand(CLI::App& app, Invocation& invocation);
 void AddSynthCommand(CLI::App& app, Invocation& invocation);
 void AddBricksCommand(CLI::App& synth, Invocation& invocation);
 

@@ -96,6 +96,7 @@ int Main(int argc, char** argv) {
   AddEmitCommand(app, invocation);
   AddSynthCommand(app, invocation);
   AddEvaluateCommand(app, invocation);
+  AddLlmCommand(app, invocation);
   AddBenchCommand(app, invocation);
   AddCandidatesCommand(app, invocation);
   AddImportCommand(app, invocation);

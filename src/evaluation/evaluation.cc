@@ -134,9 +134,9 @@ Result<std::vector<std::map<std::string, std::int64_t>>> BindingsOf(const ValueT
   return bindings;
 }
 
-// A family's model, or a file with its dimensions: a cell of which only the conditions lack.
+// A family's model, or a file with its dimensions: a cell of which only the conditions lack. `contents`: hashes of files.
 Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std::filesystem::path& folder,
-                                          std::size_t most) {
+                                          std::size_t most, std::map<std::string, std::string>& contents) {
   std::vector<PlannedCell> planned;
   if (model.family.empty() == model.file.empty()) return Error{"either 'file' or 'family' says which model it is"};
   if (!model.file.empty()) {
@@ -146,9 +146,13 @@ Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std
     PlannedCell one;
     one.file = folder / model.file;
     one.name = ModelName(one.file);
-    const std::optional<std::string> sha256 = Sha256OfFile(one.file);
-    if (!sha256) return Error{one.file.string() + ": cannot be read"};
-    one.cell.model.sha256 = *sha256 + HashOfExternalData(one.file);
+    std::string& content = contents[one.file.string()];
+    if (content.empty()) {
+      const std::optional<std::string> sha256 = Sha256OfFile(one.file);
+      if (!sha256) return Error{one.file.string() + ": cannot be read"};
+      content = *sha256 + HashOfExternalData(one.file);
+    }
+    one.cell.model.sha256 = content;
     INFIMUM_ASSIGN_OR_RETURN(const auto bindings, BindingsOf(model.dims, most));
     for (const auto& dims : bindings) {
       planned.push_back(one);
@@ -201,11 +205,26 @@ void NameModels(std::vector<PlannedCell>& cells) {
 
 Status CheckContracts(const std::vector<std::string>& contracts) {
   for (const std::string& contract : contracts)
-    if (contract != kOwn && !FindContract(contract)) return Error{"contracts: unknown contract " + Quoted(contract)};
+    if (!StorageOfCell(contract)) return Error{"contracts: unknown contract " + Quoted(contract)};
   return {};
 }
 
 }  // namespace
+
+std::optional<CellStorage> StorageOfCell(std::string_view text) {
+  CellStorage storage;
+  const std::size_t slash = text.find('/');
+  const std::string_view contract = text.substr(0, slash);
+  if (contract != kOwn && !contract.empty()) {
+    storage.contract = FindContract(contract);
+    if (!storage.contract) return std::nullopt;
+  }
+  if (slash == std::string_view::npos) return storage;
+  storage.weights = FindDataType(text.substr(slash + 1));
+  const bool is_narrow = storage.weights && (*storage.weights == DataType::kS4 || *storage.weights == DataType::kS8 ||
+                                             *storage.weights == DataType::kF8E4M3);
+  return is_narrow ? std::optional(storage) : std::nullopt;
+}
 
 Result<Evaluation> ParseEvaluation(std::string_view text) {
   INFIMUM_ASSIGN_OR_RETURN(Json json, ParseJson(text));
@@ -251,11 +270,11 @@ Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std
                                          std::size_t most) {
   std::vector<PlannedCell> cells;
   std::set<std::string> known;
-  std::map<std::string, std::string> modules;  // by how they are named
+  std::map<std::string, std::string> modules, contents;  // by how they are named
   for (std::size_t index = 0; index < evaluation.models.size(); ++index) {
     const EvaluatedModel& model = evaluation.models[index];
     const std::string where = fmt::format("models[{}]", index);
-    Result<std::vector<PlannedCell>> models = ModelsOf(model, folder, most);
+    Result<std::vector<PlannedCell>> models = ModelsOf(model, folder, most, contents);
     if (!models.ok()) return Within(where, models.error());
     if (const Status status = CheckContracts(model.contracts); !status.ok()) return Within(where, status.error());
     const auto own = [](const auto& here, const auto& otherwise) -> const auto& {

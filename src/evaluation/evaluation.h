@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "infimum/layer/data_type.h"
+#include "infimum/measurement/contract.h"
 #include "infimum/results/evaluation_cell.h"
 #include "src/synth/families.h"
 
@@ -68,7 +70,16 @@ struct PlannedCell {
   std::string module = {};                // of PyTorch, where it is; the cell has its content's hash
   const synth::Family* family = nullptr;  // of a family, with its point
   synth::Point point = {};
+  std::map<std::string, std::string> labels = {};  // what a table calls its values, in place of its fields
 };
+
+// What a cell's contract says: "f16", "f16/s4" (the weights of products in s4), "own/f8e4m3"; empty: the model's own.
+struct CellStorage {
+  std::optional<NumericContract> contract;
+  std::optional<DataType> weights;
+};
+// nullopt of what is no contract.
+std::optional<CellStorage> StorageOfCell(std::string_view contract);
 
 // In the order of the file: models, their values, devices, frameworks, contracts, threads. Files are read, to be
 // hashed: of models, of weights beside them, of modules.

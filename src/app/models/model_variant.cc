@@ -128,8 +128,9 @@ Status ModelUnder::CanBePlanned() const {
 
 Result<ModelUnder> ReadModelUnder(const std::filesystem::path& model, const std::map<std::string, std::int64_t>& dims,
                                   const std::optional<NumericContract>& contract, bool apply_rewrites,
-                                  bool needs_weights) {
+                                  bool needs_weights, std::optional<DataType> weights) {
   ReadOptions options;
+  options.weights = weights;
   options.dims = dims;
   options.apply_rewrites = apply_rewrites;
   options.needs_weights = needs_weights;

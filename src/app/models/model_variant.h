@@ -57,7 +57,7 @@ struct ModelUnder {
 };
 Result<ModelUnder> ReadModelUnder(const std::filesystem::path& model, const std::map<std::string, std::int64_t>& dims,
                                   const std::optional<NumericContract>& contract, bool apply_rewrites = true,
-                                  bool needs_weights = false);
+                                  bool needs_weights = false, std::optional<DataType> weights = std::nullopt);
 
 // The model that a variant is one of, as it was asked about, and its bracket.
 struct ModelAsItIs {

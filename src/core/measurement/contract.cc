@@ -179,7 +179,14 @@ double LayerTolerance(NumericContract contract, const LayerConfig& config) {
   // tf32 concerns products alone and leaves storage as it is.
   const bool narrows = contract == NumericContract::kTf32 ? is_product : true;
   const bool stored_finer = IsFloatingPoint(types.input) && UnitRoundoff(types.input) < contract_roundoff;
-  const double operands = narrows && stored_finer ? 4 * contract_roundoff : 0;
+  double operands = narrows && stored_finer ? 4 * contract_roundoff : 0;
+  if (const auto* product = std::get_if<MatMulConfig>(&config)) {
+    // One operand that the model lets round; 8 bits have half a step of 127 levels of a block's largest.
+    const DataType rounded = product->activations;
+    if (rounded == DataType::kS8) operands = std::max(operands, 4 * UnitRoundoff(NumericContract::kInt8));
+    if (rounded == DataType::kF16 || rounded == DataType::kBF16)
+      operands = std::max(operands, 2 * UnitRoundoff(rounded));
+  }
   const bool result_narrows = contract != NumericContract::kTf32 && stored_finer;
   const double result =
       2 * std::max({UnitRoundoff(types.output), result_narrows ? contract_roundoff : 0, kF32Roundoff});
@@ -221,6 +228,8 @@ NumericContract NativeContract(const Workload& workload) {
   bool f16 = false;
   bool bf16 = false;
   for (DataType type : {types.input, WeightsAreNumbers(config) ? types.weights : DataType::kNone, types.output}) {
+    if (IsNarrowNumber(type) && IsFloatingPoint(types.input) && !IsNarrowNumber(types.input) && type == types.weights)
+      continue;
     if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) return NumericContract::kFp8;
     f16 = f16 || type == DataType::kF16;
     bf16 = bf16 || type == DataType::kBF16;

@@ -398,7 +398,11 @@ Result<std::vector<KnownValue>> OnnxGraphBuilder::Infer(const onnx::NodeProto& n
   if (layer.op == "com.microsoft.GroupQueryAttention" && layer.inputs.size() > 6 && layer.inputs[6] &&
       !known(*layer.inputs[6]).constant)
     for (std::size_t i = 1; i < std::min<std::size_t>(outputs.size(), 3); ++i)
-      if (onnx::TypeProto* claimed = context_.ClaimedType(node.output(static_cast<int>(i)))) outputs[i].type = claimed;
+      if (const onnx::TypeProto* claimed = context_.ClaimedType(node.output(static_cast<int>(i)));
+          claimed != nullptr && outputs[i].type != nullptr && claimed->tensor_type().shape().dim_size() == 4 &&
+          outputs[i].type->tensor_type().shape().dim_size() == 4)
+        *outputs[i].type->mutable_tensor_type()->mutable_shape()->mutable_dim(2) =
+            claimed->tensor_type().shape().dim(2);
   if (layer.op == "Dropout" && outputs.size() == 2 && outputs[1].type == nullptr) outputs[1].type = outputs[0].type;
   return outputs;
 }

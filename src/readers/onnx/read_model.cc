@@ -238,6 +238,7 @@ void Finish(ModelGraph& graph, const ReadOptions& options, const Opsets& opsets)
   for (Layer& layer : graph.layers)
     for (SubGraph& body : layer.bodies) Finish(*body.graph, options, opsets);
   if (options.apply_rewrites) ApplyRewrites(graph);
+  if (options.weights) graph.passes.push_back(StoreWeightsAs(*options.weights, graph));
   ClassifyLayers(graph, opsets, options.dims);
 }
 

@@ -128,14 +128,28 @@ Status CellRunner::CheckCells(std::span<const PlannedCell> cells) {
   return {};
 }
 
-Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, CellFacts& facts) {
+// The model that was read last is kept: cells of several devices have it one after the other.
+Result<const ModelUnder*> CellRunner::ReadModelOf(const PlannedCell& planned, bool needs_weights) {
+  EvaluationCell bare;
+  bare.model = planned.cell.model;
+  bare.dims = planned.cell.dims;
+  bare.contract = planned.cell.contract;
+  const std::string key = CanonicalText(bare);
+  if (read_ && read_->first == key && !needs_weights) return &read_->second;
+  read_.reset();
   INFIMUM_ASSIGN_OR_RETURN(const File file, FileOf(planned, true));
-  std::optional<NumericContract> contract;
-  if (!planned.cell.contract.empty()) contract = FindContract(planned.cell.contract);
-  const bool is_measured = planned.cell.quantity == CellQuantity::kLatency;
-  Result<ModelUnder> under = ReadModelUnder(file.path, planned.cell.dims, contract, true, is_measured);
+  const CellStorage storage = StorageOfCell(planned.cell.contract).value_or(CellStorage());
+  Result<ModelUnder> under =
+      ReadModelUnder(file.path, planned.cell.dims, storage.contract, true, needs_weights, storage.weights);
   file.Remove();
   if (!under.ok()) return under.error();
+  read_.emplace(key, *std::move(under));
+  return &read_->second;
+}
+
+Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, CellFacts& facts) {
+  const bool is_measured = planned.cell.quantity == CellQuantity::kLatency;
+  INFIMUM_ASSIGN_OR_RETURN(const ModelUnder* const under, ReadModelOf(planned, is_measured));
   if (planned.family == nullptr) {
     const InspectTotals totals = TotalsOf(under->graph);
     facts.parameters = totals.parameters;
@@ -194,6 +208,11 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
                                    Talk& talk) {
   if (prepared.refusal) return *prepared.refusal;
   const EvaluationCell& cell = planned.cell;
+  if (const auto storage = StorageOfCell(cell.contract); storage && storage->weights)
+    return Refused(CellState::kUnsupported,
+                   fmt::format("{} is given the model as it is: quantize its weights to {} and evaluate that file",
+                               cell.framework.name, Name(*storage->weights)),
+                   prepared.facts);
   FrameworkFailure failure = FrameworkFailure::kNone;
   FrameworkOptions options = StatedOf(planned);
   options.python = options_.python;

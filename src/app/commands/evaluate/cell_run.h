@@ -12,10 +12,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "analyzer/bracket/what_if.h"
 #include "analyzer/types/device_model.h"
 #include "infimum/db/store.h"
+#include "src/app/models/model_variant.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/campaign.h"
 #include "src/app/runners/framework_run.h"
@@ -72,6 +74,7 @@ class CellRunner {
   Result<File> FileOf(const PlannedCell& planned, bool for_reading);
   Result<const DeviceModel*> ModelOfDevice(const std::string& name, std::int64_t threads, NumericContract contract,
                                            std::span<const PeakChange> peaks = {});
+  Result<const ModelUnder*> ReadModelOf(const PlannedCell& planned, bool needs_weights);
   Status AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, CellFacts& facts);
 
   CellRunnerOptions options_;
@@ -79,6 +82,7 @@ class CellRunner {
   Store& store_;
   RunnerDescription here_;
   TemporaryFolder folder_;
+  std::optional<std::pair<std::string, ModelUnder>> read_;
   std::map<std::string, DeviceModel> devices_;  // by name, threads, contract and changed peaks
 };
 

@@ -21,6 +21,11 @@ constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
 std::map<std::string, std::string> FieldsWithUsual(const PlannedCell& planned) {
   const auto list = FieldsOf(planned.cell);
   std::map<std::string, std::string> fields(list.begin(), list.end());
+  if (!planned.labels.empty()) {
+    std::erase_if(fields, [](const auto& field) { return field.first == "contract" || field.first.starts_with("dims."); });
+    fields.insert(planned.labels.begin(), planned.labels.end());
+    return fields;
+  }
   if (planned.family != nullptr) {
     for (const synth::Parameter& parameter : planned.family->parameters)
       fields["model.choices." + std::string(parameter.name)] =

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "infimum/base/text.h"
+#include "reports/text/quantity_text.h"
 #include "src/app/commands/evaluate/cell_run.h"
 #include "src/app/commands/evaluate/sweep_cells.h"
 #include "src/app/models/anonymizer.h"
@@ -73,7 +74,12 @@ class SweepFilling {
     report.x = options_.x;
     report.y = options_.y;
     report.threshold = options_.threshold;
-    for (const SweptDevice& swept : devices_) INFIMUM_RETURN_IF_ERROR(AddCells(swept, report));
+    std::vector<std::vector<SweepCell>> cells;
+    for (const SweptDevice& swept : devices_)
+      cells.push_back(
+          SweepCellsOf(options_.anonymize ? Nameless(swept.cells) : swept.cells, attempts_, swept.device));
+    INFIMUM_RETURN_IF_ERROR(AddFloors(cells));
+    for (std::size_t i = 0; i < cells.size(); ++i) AddCells(devices_[i], std::move(cells[i]), report);
     report.remarks = remarks_;
     INFIMUM_RETURN_IF_ERROR(FinishReport(report));
     return report;
@@ -149,10 +155,7 @@ class SweepFilling {
     return {};
   }
 
-  Status AddCells(const SweptDevice& swept, SweepReport& report) {
-    const std::vector<PlannedCell> shown = options_.anonymize ? Nameless(swept.cells) : swept.cells;
-    std::vector<SweepCell> cells = SweepCellsOf(shown, attempts_, swept.device);
-    if (!swept.has_results) INFIMUM_RETURN_IF_ERROR(AddFloors(swept, cells));
+  void AddCells(const SweptDevice& swept, std::vector<SweepCell> cells, SweepReport& report) {
     for (SweepCell& cell : cells) {
       cell.device = swept.device.name;
       if (options_.anonymize) {
@@ -161,30 +164,50 @@ class SweepFilling {
       }
       report.cells.push_back(std::move(cell));
     }
-    return {};
   }
 
-  // Of models, one reading each.
-  Status AddFloors(const SweptDevice& swept, std::vector<SweepCell>& cells) {
-    if (!runner_) {
+  // Of models, one reading each for all devices: a model's cells stand at the same place on each.
+  Status AddFloors(std::vector<std::vector<SweepCell>>& cells) {
+    std::size_t most = 0, all = 0, done = 0;
+    for (std::size_t device = 0; device < cells.size(); ++device) {
+      if (devices_[device].has_results) continue;
+      most = std::max(most, cells[device].size());
+      all += cells[device].size();
+    }
+    if (all > 0) {
       CellRunnerOptions options;
       options.campaign = options_.campaign;
       options.measures_peaks = false;
       INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(options, installation_, store_, talk_));
       runner_ = std::make_unique<CellRunner>(std::move(runner));
     }
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (cells.size() >= kManyFloors)
-        talk_.Progress("floors on " + swept.device.name, static_cast<std::int64_t>(i),
-                       static_cast<std::int64_t>(cells.size()), std::nullopt);
-      INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true, swept.peaks));
-      cells[i].facts = std::move(prepared.facts);
-      if (!prepared.refusal) continue;
-      cells[i].state = prepared.refusal->state;
-      cells[i].reason = prepared.refusal->reason;
-    }
+    for (std::size_t i = 0; i < most; ++i)
+      for (std::size_t device = 0; device < cells.size(); ++device) {
+        const SweptDevice& swept = devices_[device];
+        if (swept.has_results || i >= cells[device].size()) continue;
+        if (all >= kManyFloors)
+          talk_.Progress("floors", static_cast<std::int64_t>(done), static_cast<std::int64_t>(all), std::nullopt);
+        ++done;
+        SweepCell& cell = cells[device][i];
+        INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true, swept.peaks));
+        cell.facts = std::move(prepared.facts);
+        if (prepared.refusal) {
+          cell.state = prepared.refusal->state;
+          cell.reason = prepared.refusal->reason;
+        } else {
+          CheckMemory(swept.device, cell);
+        }
+      }
     talk_.EndProgress();
     return {};
+  }
+
+  // Weights and caches that a device cannot hold at once.
+  static void CheckMemory(const Device& device, SweepCell& cell) {
+    const Bytes needed = cell.facts.weights.value_or(Bytes()) + cell.facts.inputs.value_or(Bytes());
+    if (device.memory.value <= 0 || needed.value <= device.memory.value) return;
+    cell.state = CellState::kOutOfMemory;
+    cell.reason = fmt::format("weights and inputs take {}, and {} are there", BytesText(needed), BytesText(device.memory));
   }
 
   // What owners named: files, their dimensions, modules and options of frameworks.
@@ -222,6 +245,10 @@ class SweepFilling {
 
 Result<SweepReport> MakeSweepReport(const SweepOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, ReadEvaluationFile(options.evaluation));
+  return MakeSweepReport(options, file, talk);
+}
+
+Result<SweepReport> MakeSweepReport(const SweepOptions& options, const EvaluationFile& file, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(
       const std::unique_ptr<Store> store,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "reports/sweep/sweep_report.h"
+#include "src/app/commands/evaluate/sweep_cells.h"
 #include "src/app/processes/progress_log.h"
 #include "src/app/runners/campaign.h"
 
@@ -28,7 +29,8 @@ struct SweepOptions {
   bool anonymize = false;  // without names of model files, of their dimensions and of the evaluation
 };
 
-// An error where there is nothing to report.
+// An error where there is nothing to report. With `file` of an evaluation that is no file, or is read already.
 Result<SweepReport> MakeSweepReport(const SweepOptions& options, Talk& talk);
+Result<SweepReport> MakeSweepReport(const SweepOptions& options, const EvaluationFile& file, Talk& talk);
 
 }  // namespace infimum

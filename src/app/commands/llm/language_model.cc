@@ -1,0 +1,188 @@
+#include "src/app/commands/llm/language_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "infimum/base/text.h"
+#include "src/core/graph/run_time_quantities.h"
+#include "src/readers/onnx/read_model.h"
+
+namespace infimum {
+namespace {
+
+std::string Lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool HasAny(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+// Keys or values: floating point, or integers where they are quantized, of three dimensions and more.
+bool IsCache(const DeclaredInput& input) {
+  const std::string name = Lower(input.name);
+  return input.dims.size() >= 3 && !HasAny(name, {"mask", "embed", "position"}) && HasAny(name, {"past", "cache", "kv"});
+}
+
+using Roles = std::vector<std::optional<TokenRole>>;
+
+// What each dimension of an input is, as far as its name and number of dimensions tell.
+Roles RolesOf(const DeclaredInput& input) {
+  const std::string name = Lower(input.name);
+  const std::size_t rank = input.dims.size();
+  Roles roles(rank);
+  if (rank == 0) return roles;
+  const auto set = [&](std::size_t axis, TokenRole role) {
+    if (axis < rank) roles[axis] = role;
+  };
+  if (IsCache(input)) {
+    // batch x heads x positions x size is most common; the length is the open dimension that is not the batch.
+    const std::size_t batch = rank >= 5 ? rank - 4 : 0;
+    set(batch, TokenRole::kBatch);
+    std::size_t length = batch + 2 < rank ? batch + 2 : rank - 2;
+    if (!input.dims[length].symbol.empty() || batch + 1 >= rank) {
+      set(length, TokenRole::kPast);
+    } else {
+      for (std::size_t axis = batch + 1; axis < rank; ++axis)
+        if (!input.dims[axis].symbol.empty()) length = axis;
+      set(length, TokenRole::kPast);
+    }
+  } else if (HasAny(name, {"mask"})) {
+    set(0, TokenRole::kBatch);
+    set(rank - 1, rank == 1 ? TokenRole::kBatch : TokenRole::kTotal);
+    if (rank == 4) set(2, TokenRole::kTokens);
+    if (rank == 3) set(1, TokenRole::kTokens);
+  } else if (HasAny(name, {"position"})) {
+    set(rank - 1, TokenRole::kTokens);
+    if (rank >= 2) set(rank - 2, TokenRole::kBatch);
+  } else if (HasAny(name, {"seqlen", "lengths"})) {
+    set(0, TokenRole::kBatch);
+  } else if (HasAny(name, {"ids", "tokens", "embed"}) || name == "x" || name == "input") {
+    set(0, TokenRole::kBatch);
+    if (rank >= 2) set(1, TokenRole::kTokens);
+  }
+  return roles;
+}
+
+}  // namespace
+
+bool LanguageModel::Has(const TokensAt& at) const {
+  const auto is = [&](TokenRole role, std::int64_t value) {
+    const auto found = fixed.find(role);
+    return found == fixed.end() || found->second == value;
+  };
+  const auto past = fixed.find(TokenRole::kPast);
+  const bool fits = in_buffers && past != fixed.end() ? at.past + at.tokens <= past->second
+                                                      : is(TokenRole::kPast, at.past);
+  if (caches.empty() && at.past > 0) return false;
+  return is(TokenRole::kBatch, at.batch) && is(TokenRole::kTokens, at.tokens) && fits &&
+         (in_buffers || is(TokenRole::kTotal, at.past + at.tokens));
+}
+
+std::map<std::string, std::int64_t> LanguageModel::DimsAt(const TokensAt& at) const {
+  std::map<std::string, std::int64_t> dims = given;
+  const std::int64_t total = at.past + at.tokens;
+  for (const auto& [symbol, role] : symbols) {
+    switch (role) {
+      case TokenRole::kBatch:
+        dims[symbol] = at.batch;
+        break;
+      case TokenRole::kTokens:
+        dims[symbol] = at.tokens;
+        break;
+      case TokenRole::kPast:
+        dims[symbol] = in_buffers ? total : at.past;
+        break;
+      case TokenRole::kTotal:
+        dims[symbol] = total;
+        break;
+    }
+  }
+  if (in_buffers) dims[std::string(kCachePositions)] = at.past;
+  return dims;
+}
+
+Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
+                                const std::map<std::string, std::int64_t>& given) {
+  LanguageModel model;
+  model.given = given;
+  std::map<std::string, std::string> open;  // by symbol, where it stands first
+  for (const DeclaredInput& input : inputs) {
+    const bool is_cache = IsCache(input);
+    if (is_cache) model.caches.push_back(input.name);
+    const Roles roles = RolesOf(input);
+    for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
+      const DeclaredDimension& dim = input.dims[axis];
+      if (!dim.symbol.empty() && given.contains(dim.symbol)) continue;
+      if (!roles[axis]) {
+        if (!dim.symbol.empty() && is_cache) model.sizes.try_emplace(dim.symbol, axis);
+        if (!dim.symbol.empty() && !is_cache)
+          open.try_emplace(dim.symbol, fmt::format("dimension {} of input {}", axis, Quoted(input.name)));
+        continue;
+      }
+      if (dim.symbol.empty()) {
+        // A mask of one position broadcasts.
+        if (*roles[axis] != TokenRole::kTotal || dim.size > 1)
+          model.fixed.try_emplace(*roles[axis], dim.size.value_or(1));
+        continue;
+      }
+      // A model without caches may use one symbol for tokens and mask: then the tokens' role holds.
+      const auto [known, is_new] = model.symbols.try_emplace(dim.symbol, *roles[axis]);
+      if (!is_new && known->second == TokenRole::kTotal) known->second = *roles[axis];
+    }
+  }
+  std::string unknown, options;
+  for (const auto& [symbol, where] : open) {
+    if (model.symbols.contains(symbol)) continue;  // another input has told
+    unknown += fmt::format("{}{} ({})", unknown.empty() ? "" : ", ", Quoted(symbol), where);
+    options += fmt::format(" --dim {}=N", ShellQuoted(symbol));
+  }
+  std::erase_if(model.sizes, [&](const auto& size) { return model.symbols.contains(size.first); });
+  if (!unknown.empty()) return Error{fmt::format("it is not known what {} is; bind it with{}", unknown, options)};
+  const bool has_tokens =
+      model.fixed.contains(TokenRole::kTokens) ||
+      std::ranges::any_of(model.symbols, [](const auto& symbol) { return symbol.second == TokenRole::kTokens; });
+  if (!has_tokens)
+    return Error{
+        "no input takes tokens: a language model has an input such as input_ids or inputs_embeds, of batch x tokens"};
+  return model;
+}
+
+Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
+                                        const std::map<std::string, std::int64_t>& given) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<DeclaredInput> inputs, ReadModelInputs(path));
+  Result<LanguageModel> model = FindRoles(inputs, given);
+  if (!model.ok()) return Within(path.string(), model.error());
+  if (model->caches.empty()) return model;
+  const auto fixed = [&](TokenRole role, std::int64_t otherwise) {
+    const auto found = model->fixed.find(role);
+    return found == model->fixed.end() ? otherwise : found->second;
+  };
+  const TokensAt small{fixed(TokenRole::kBatch, 1), fixed(TokenRole::kTokens, 1), fixed(TokenRole::kPast, 16)};
+  ReadOptions options;
+  options.dims = model->DimsAt(small);
+  for (const auto& [symbol, axis] : model->sizes) options.dims[symbol] = 1;
+  INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(path, options));
+  // What the model returns as a cache has the sizes that it asks of one.
+  for (const auto& [symbol, axis] : model->sizes) {
+    const auto is_like = [&](ValueId id) {
+      const Value& value = graph.value(id);
+      return value.shape && value.shape->rank() >= 3 && axis < value.shape->rank() &&
+             HasAny(Lower(value.name), {"present", "key", "value", "cache"});
+    };
+    const auto found = std::ranges::find_if(graph.outputs, is_like);
+    if (found == graph.outputs.end())
+      return Error{fmt::format("{}: it is not known what {} of its caches is; bind it with --dim {}=N", path.string(),
+                               Quoted(symbol), ShellQuoted(symbol))};
+    model->given[symbol] = graph.value(*found).shape->dims[axis];
+  }
+  VisitQuantities(graph, [&](const RunTimeQuantity& quantity) {
+    if (quantity.name == kCachePositions) model->in_buffers = true;
+  });
+  return model;
+}
+
+}  // namespace infimum

@@ -1,0 +1,122 @@
+// infimum llm MODEL: tokens per second at most, over batch, context, device and type of weights.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "infimum/base/text.h"
+#include "reports/text/quantity_text.h"
+#include "src/app/command.h"
+#include "src/app/commands/llm/llm.h"
+#include "src/app/model_report/report_output.h"
+#include "src/app/options.h"
+#include "src/synth/families.h"
+
+namespace infimum::cli {
+namespace {
+
+struct LlmCommandOptions {
+  LlmOptions llm;
+  std::string decode, prefill;
+  DimOptions dims;
+  std::string batches = "1,8,32", contexts = "1k,8k", weights = "own", devices;
+  std::string evaluation;
+  OutputFormat format = OutputFormat::kTable;
+  std::string output;
+  TalkOptions talk;
+};
+
+// "1k,8k,128k" in words that ranges are made of: k is 1,024.
+Result<std::vector<std::int64_t>> ParseCounts(const char* option, const std::string& text) {
+  std::string plain;
+  for (const std::string_view piece : Split(text, ',')) {
+    const bool is_kilo = !piece.empty() && (piece.back() == 'k' || piece.back() == 'K');
+    const auto number = ParseInteger(is_kilo ? piece.substr(0, piece.size() - 1) : piece);
+    plain += plain.empty() ? "" : ",";
+    plain += is_kilo && number && *number < (std::int64_t{1} << 40) ? std::to_string(*number * 1024) : std::string(piece);
+  }
+  const synth::Parameter parameter{.name = option, .what = "", .usual = 1, .least = 1};
+  return synth::ParseValues(parameter, plain);
+}
+
+std::vector<std::string> Words(const std::string& text) {
+  std::vector<std::string> words;
+  for (const std::string_view word : Split(text, ',')) words.emplace_back(TrimSpace(word));
+  return words;
+}
+
+Result<int> RunLlm(const LlmCommandOptions& options) {
+  if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(CheckReportForm(options.output));
+  if (!options.evaluation.empty()) INFIMUM_RETURN_IF_ERROR(CheckWritable(options.evaluation));
+  LlmOptions llm = options.llm;
+  llm.decode = options.decode;
+  llm.prefill = options.prefill;
+  INFIMUM_ASSIGN_OR_RETURN(llm.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(llm.batches, ParseCounts("batch", options.batches));
+  INFIMUM_ASSIGN_OR_RETURN(llm.contexts, ParseCounts("context", options.contexts));
+  llm.weights = Words(options.weights);
+  llm.sweep.devices = Words(options.devices);
+  Talk talk = options.talk.Make();
+  if (!options.evaluation.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(llm));
+    INFIMUM_RETURN_IF_ERROR(WriteOutput(options.evaluation, file.text));
+    talk.Say(fmt::format("wrote {}: {}", options.evaluation, CountText(file.cells.size(), "cell")));
+    return kDone;
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const SweepReport report, MakeLlmReport(llm, talk));
+  const auto json = [&] { return SweepJson(report); };
+  const auto csv = [&] { return SweepCsv(report); };
+  if (options.output.empty()) {
+    INFIMUM_RETURN_IF_ERROR(WriteAnswer(
+        options.format, "-", {.table = [&] { return TokensText(report, TerminalWidth()); }, .json = json, .csv = csv}));
+    return kDone;
+  }
+  INFIMUM_RETURN_IF_ERROR(WriteReportForm(options.output, {.page = [&] { return SweepPage(report); },
+                                                           .markdown = [&] { return SweepMarkdown(report); },
+                                                           .json = json,
+                                                           .csv = csv}));
+  if (options.output != "-") talk.Say(fmt::format("wrote {}", options.output));
+  return kDone;
+}
+
+}  // namespace
+
+void AddLlmCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<LlmCommandOptions>();
+  CLI::App* command = NewCommand(
+      app, "llm", "a language model's tokens per second at most, over batch, context, device and type of weights",
+      std::string("Of each batch, context and type of weights: the least time to the first token (a prefill of the\n"
+                  "whole context), the least time of each token behind it, what decides it, and the bytes of the\n"
+                  "caches; beside them what the store has measured. No weight files are needed. Dimensions are found\n"
+                  "by the names of inputs as Hugging Face, Optimum and ONNX Runtime GenAI write them.\n"
+                  "Without -o the table is shown here. ") +
+          kReportForms,
+      "infimum llm model.onnx --device h100-sxm,l40s --context 1k,8k,128k --batch 1..128*2 --weights own,s4");
+  command->add_option("MODEL", options->decode, "ONNX file with caches as inputs; its weights are not loaded")
+      ->required();
+  command->add_option("--prefill", options->prefill, "the model of the prefill, where it is a file of its own")
+      ->type_name("MODEL");
+  AddDims(command, options->dims);
+  command->add_option("--batch", options->batches, "sequences at once: 1,8,32 or 1..128*2")->capture_default_str();
+  command
+      ->add_option("--context", options->contexts,
+                   "positions in the caches when a token is made, and of the prompt: 1k,8k,128k")
+      ->capture_default_str();
+  command
+      ->add_option("--weights", options->weights,
+                   "what the weights of products are stored as: own, f32, f16, bf16, f8, s8, s4 (s8 and s4 in blocks "
+                   "of 32 with a scale each)")
+      ->capture_default_str();
+  command->add_option("--device", options->devices, "devices, a comma between two; default: here")->type_name("NAME");
+  command
+      ->add_option("--evaluation", options->evaluation,
+                   "write the cells as an evaluation, which `infimum evaluate` measures here, instead of the table")
+      ->type_name("FILE");
+  AddDatabase(command, options->llm.sweep.database);
+  AddFormat(command, options->format);
+  command->add_option("-o,--output", options->output, "file to write; - for the page on standard output")
+      ->type_name("FILE");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunLlm(*options); });
+}
+
+}  // namespace infimum::cli
