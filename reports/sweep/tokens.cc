@@ -59,12 +59,14 @@ std::string DecidedBy(const Phase& phase) {
   return decided;
 }
 
-// By device in the report's order, weights, batch and context.
+// By weights in the report's order, batch and context.
 std::vector<Row> RowsOf(const SweepReport& report, std::size_t begin, std::size_t count) {
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Row> rows;
+  std::map<std::tuple<std::size_t, std::int64_t, std::int64_t>, Row> rows;
+  std::map<std::string, std::size_t> weights;
   for (std::size_t i = begin; i < begin + count; ++i) {
     const SweepCell& cell = report.cells[i];
-    Row& row = rows[{FieldOf(cell, "weights"), NumberOf(cell, "batch"), NumberOf(cell, "context")}];
+    const std::size_t place = weights.try_emplace(FieldOf(cell, "weights"), weights.size()).first->second;
+    Row& row = rows[{place, NumberOf(cell, "batch"), NumberOf(cell, "context")}];
     (FieldOf(cell, "phase") == "prefill" ? row.prefill : row.decode).cell = &cell;
   }
   std::vector<Row> list;

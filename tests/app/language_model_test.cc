@@ -1,0 +1,339 @@
+// Language models: which dimension is what by the names that exporters give, what their caches cost at least in each
+// form, and the table of tokens.
+#include "src/app/commands/llm/language_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
+#include <onnx/onnx_pb.h>
+
+#include <fstream>
+
+#include "analyzer/bracket/bracket.h"
+#include "analyzer/floor/compulsory_traffic.h"
+#include "src/app/commands/llm/llm.h"
+#include "src/app/processes/temporary_folder.h"
+#include "tests/support/random_graph.h"
+
+namespace infimum::language_model_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Dims = std::map<std::string, std::int64_t>;
+
+DeclaredInput Input(const std::string& name, const std::vector<std::string>& dims,
+                    DataType type = DataType::kS64) {
+  DeclaredInput input{name, type, {}, {}};
+  for (const std::string& dim : dims) {
+    const bool is_number = dim.find_first_not_of("0123456789") == std::string::npos;
+    input.dims.push_back(is_number ? DeclaredDimension{std::stoll(dim), ""} : DeclaredDimension{std::nullopt, dim});
+  }
+  return input;
+}
+
+Dims At(const std::vector<DeclaredInput>& inputs, const TokensAt& at, const Dims& given = {}) {
+  const Result<LanguageModel> model = FindRoles(inputs, given);
+  EXPECT_TRUE(model.ok()) << model.error().message;
+  return model.ok() ? model->DimsAt(at) : Dims();
+}
+
+TEST(TokenRoles, AreFoundByTheNamesOfHuggingFace) {
+  const std::vector<DeclaredInput> inputs = {
+      Input("input_ids", {"batch_size", "sequence_length"}),
+      Input("attention_mask", {"batch_size", "past_sequence_length + sequence_length"}),
+      Input("position_ids", {"batch_size", "sequence_length"}),
+      Input("past_key_values.0.key", {"batch_size", "8", "past_sequence_length", "64"}, DataType::kF16),
+      Input("past_key_values.0.value", {"batch_size", "8", "past_sequence_length", "64"}, DataType::kF16)};
+  EXPECT_EQ(At(inputs, {4, 1, 1024}), (Dims{{"batch_size", 4},
+                                            {"sequence_length", 1},
+                                            {"past_sequence_length", 1024},
+                                            {"past_sequence_length + sequence_length", 1025}}));
+  EXPECT_EQ(At(inputs, {1, 128, 0})["past_sequence_length"], 0);
+}
+
+TEST(TokenRoles, AreFoundWhereSymbolsSayNothing) {
+  // PyTorch's exporter numbers them; heads may be open, and the cache may lie by position first.
+  const std::vector<DeclaredInput> inputs = {Input("input_ids", {"s72", "s70"}),
+                                             Input("attention_mask", {"s72", "1", "s70", "s9"}),
+                                             Input("cache_k", {"s72", "s17", "8", "64"}, DataType::kF32)};
+  EXPECT_EQ(At(inputs, {2, 3, 5}), (Dims{{"s72", 2}, {"s70", 3}, {"s9", 8}, {"s17", 5}}));
+}
+
+TEST(TokenRoles, ThatAreNotKnownAreAskedFor) {
+  const std::vector<DeclaredInput> inputs = {Input("input_ids", {"b", "s"}),
+                                             Input("encoder_hidden_states", {"b", "frames", "384"}, DataType::kF32)};
+  const Result<LanguageModel> model = FindRoles(inputs, {});
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.error().message,
+            "it is not known what 'frames' (dimension 1 of input 'encoder_hidden_states') is; bind it with --dim "
+            "frames=N");
+  EXPECT_EQ(At(inputs, {1, 7, 0}, {{"frames", 1500}}), (Dims{{"b", 1}, {"s", 7}, {"frames", 1500}}));
+  EXPECT_THAT(FindRoles(std::vector{Input("image", {"n", "3", "224", "224"}, DataType::kF32)}, {{"n", 1}}).error().message,
+              HasSubstr("no input takes tokens"));
+}
+
+TEST(TokenRoles, OfFixedDimensionsTakeTheseAlone) {
+  const std::vector<DeclaredInput> inputs = {Input("input_ids", {"1", "1"}),
+                                             Input("past_k", {"1", "8", "1024", "64"}, DataType::kF32)};
+  const Result<LanguageModel> model = FindRoles(inputs, {});
+  ASSERT_TRUE(model.ok());
+  EXPECT_TRUE(model->Has({1, 1, 1024}));
+  EXPECT_FALSE(model->Has({1, 1, 512}));
+  EXPECT_FALSE(model->Has({2, 1, 1024}));
+  EXPECT_FALSE(model->Has({1, 16, 0}));
+}
+
+class Texts : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryFolder> folder = TemporaryFolder::Make();
+    ASSERT_TRUE(folder.ok()) << folder.error().message;
+    folder_.emplace(*std::move(folder));
+  }
+
+  std::filesystem::path Write(const std::string& graph, int opset = 23) {
+    onnx::ModelProto model;
+    const std::string text = "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) +
+                             ", \"com.microsoft\" : 1]> " + graph;
+    const auto parsed = onnx::OnnxParser::Parse(model, text.c_str());
+    EXPECT_TRUE(parsed.IsOK()) << parsed.ErrorMessage();
+    const std::filesystem::path path = folder_->path() / "model.onnx";
+    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+    return path;
+  }
+
+  ModelGraph Read(const std::string& graph, const Dims& dims, int opset = 23) {
+    ReadOptions options;
+    options.dims = dims;
+    Result<ModelGraph> read = ReadModel(Write(graph, opset), options);
+    EXPECT_TRUE(read.ok()) << read.error().message;
+    if (!read.ok()) return {};
+    const Status valid = Validate(*read);
+    EXPECT_TRUE(valid.ok()) << valid.error().message;
+    return *std::move(read);
+  }
+  std::string ErrorOf(const std::string& graph, const Dims& dims) {
+    ReadOptions options;
+    options.dims = dims;
+    const Result<ModelGraph> read = ReadModel(Write(graph), options);
+    return read.ok() ? "" : read.error().message;
+  }
+
+  std::optional<TemporaryFolder> folder_;
+};
+
+// One step of two sequences, f16: 8 heads of keys and values of 64 elements, 32 of queries.
+constexpr double kRow = 2 * 8 * 64 * 2;         // a position of both sequences' keys, or values
+constexpr double kQuery = 2 * 32 * 64 * 2;      // the queries, and as many bytes of the result
+constexpr const char* kGrouped = R"(
+    g (float16[b, 1, 2048] q, float16[b, 1, 512] k, float16[b, 1, 512] v, float16[b, 8, p, 64] past_k,
+       float16[b, 8, p, 64] past_v, int32[b] lengths, int32[1] total)
+      => (float16[b, 1, 2048] y, float16[b, 8, PRESENT, 64] present_k, float16[b, 8, PRESENT, 64] present_v) {
+      [attention] y, present_k, present_v = com.microsoft.GroupQueryAttention <num_heads = 32, kv_num_heads = 8>
+          (q, k, v, past_k, past_v, lengths, total)
+    })";
+
+std::string Grouped(const std::string& present) {
+  std::string text = kGrouped;
+  for (std::size_t at = text.find("PRESENT"); at != std::string::npos; at = text.find("PRESENT"))
+    text.replace(at, 7, present);
+  return text;
+}
+
+class CachesInPlace : public Texts {
+ protected:
+  // Of 1,000 positions and a new one all are read, and the new one alone is written.
+  void ExpectOnlyTheNewRowWritten(const ModelGraph& graph) {
+    const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph);
+    EXPECT_DOUBLE_EQ(traffic.read, kQuery + 2 * kRow + 2 * 1000 * kRow);
+    EXPECT_DOUBLE_EQ(traffic.written, kQuery + 2 * kRow);
+  }
+};
+
+TEST_F(CachesInPlace, OfGroupedAttentionThatGrow) {
+  ExpectOnlyTheNewRowWritten(Read(Grouped("t"), {{"b", 2}, {"p", 1000}}));
+}
+
+TEST_F(CachesInPlace, OfGroupedAttentionInOneBuffer) {
+  ExpectOnlyTheNewRowWritten(Read(Grouped("p"), {{"b", 2}, {"p", 4096}, {"cache.positions", 1000}}));
+  // Where nothing is stated every run reads the new position, and perhaps no other.
+  const ModelGraph open = Read(Grouped("p"), {{"b", 2}, {"p", 4096}});
+  EXPECT_EQ(open.layers[0].status, LayerStatus::kUnknown);
+  EXPECT_THAT(open.layers[0].reason, HasSubstr("--assume cache.positions=N"));
+  const CompulsoryTraffic least = FindCompulsoryTraffic(open);
+  EXPECT_DOUBLE_EQ(least.read, kQuery + 2 * kRow);
+  EXPECT_DOUBLE_EQ(least.written, kQuery + 2 * kRow);
+  ASSERT_EQ(open.quantities.size(), 1u);
+  EXPECT_EQ(open.quantities[0], (RunTimeQuantity{"cache.positions", "attention", std::nullopt, 0, 4095}));
+}
+
+TEST_F(CachesInPlace, OfOnnxAttention) {
+  ExpectOnlyTheNewRowWritten(Read(R"(
+      g (float16[b, 32, 1, 64] q, float16[b, 8, 1, 64] k, float16[b, 8, 1, 64] v, float16[b, 8, p, 64] past_k,
+         float16[b, 8, p, 64] past_v)
+        => (float16[b, 32, 1, 64] y, float16[b, 8, t, 64] present_k, float16[b, 8, t, 64] present_v) {
+        y, present_k, present_v = Attention (q, k, v, , past_k, past_v)
+      })",
+                                  {{"b", 2}, {"p", 1000}}));
+}
+
+TEST_F(CachesInPlace, OfConcatenationsThatAttentionReads) {
+  ExpectOnlyTheNewRowWritten(Read(R"(
+      g (float16[b, 32, 1, 64] q, float16[b, 8, 1, 64] k, float16[b, 8, 1, 64] v, float16[b, 8, p, 64] past_k,
+         float16[b, 8, p, 64] past_v)
+        => (float16[b, 32, 1, 64] y, float16[b, 8, t, 64] present_k, float16[b, 8, t, 64] present_v) {
+        present_k = Concat <axis = 2> (past_k, k)
+        present_v = Concat <axis = 2> (past_v, v)
+        y = Attention (q, present_k, present_v)
+      })",
+                                  {{"b", 2}, {"p", 1000}}));
+}
+
+TEST_F(CachesInPlace, OfScattersThatAttentionReadsInPart) {
+  const std::string text = R"(
+      g (float16[b, 32, 1, 64] q, float16[b, 8, 1, 64] k, float16[b, 8, 1, 64] v, float16[b, 8, 4096, 64] past_k,
+         float16[b, 8, 4096, 64] past_v, int64[b] place, int64[b] valid)
+        => (float16[b, 32, 1, 64] y, float16[b, 8, 4096, 64] present_k, float16[b, 8, 4096, 64] present_v) {
+        present_k = TensorScatter (past_k, k, place)
+        present_v = TensorScatter (past_v, v, place)
+        y = Attention <is_causal = 1> (q, present_k, present_v, , , , valid)
+      })";
+  const CompulsoryTraffic traffic =
+      FindCompulsoryTraffic(Read(text, {{"b", 2}, {"cache.positions", 1000}}, 24));
+  constexpr double kPlaces = 2 * 8;  // of both scatters
+  EXPECT_DOUBLE_EQ(traffic.read, kQuery + 2 * kRow + kPlaces + 2 * 1000 * kRow);
+  EXPECT_DOUBLE_EQ(traffic.written, kQuery + 2 * kRow);
+}
+
+TEST_F(Texts, WhatARunDecidesIsStatedWithinWhatCanBe) {
+  EXPECT_THAT(ErrorOf(Grouped("p"), {{"b", 2}, {"p", 4096}, {"cache.positions", 4096}}),
+              HasSubstr("--assume cache.positions=4096: of layer 'attention' it is from 0 to 4095"));
+  EXPECT_THAT(ErrorOf(Grouped("p"), {{"b", 2}, {"p", 4096}, {"moe.experts", 2}}),
+              HasSubstr("--assume moe.experts=2: the model has none; it has cache.positions"));
+  EXPECT_THAT(ErrorOf(Grouped("p"), {{"b", 2}, {"p", 4096}, {"cache.positions@attentoin", 2}}),
+              HasSubstr("did you mean 'cache.positions@attention'?"));
+  EXPECT_THAT(ErrorOf("g (float[8] x) => (float[8] y) { y = Relu (x) }", {{"loop.trips", 3}}),
+              HasSubstr("--assume loop.trips=3: nothing in the model depends on it"));
+}
+
+TEST_F(Texts, KeptElementsMakeWhatFollowsMeasurable) {
+  const std::string text = R"(
+      g (float[1000] mask, float[1000, 256] x) => (float[n, 256] y) <int64[1] first = {0}> {
+        [keep] places = NonZero (mask)
+        rows = Squeeze (places, first)
+        picked = Gather (x, rows)
+        [act] y = Relu (picked)
+      })";
+  EXPECT_EQ(Read(text, {}).layers.back().status, LayerStatus::kUnknown);
+  const ModelGraph stated = Read(text, {{"kept.elements@keep", 300}});
+  EXPECT_EQ(stated.layers.back().status, LayerStatus::kMeasurable);
+  EXPECT_EQ(stated.layers.back().work.written.value, 300 * 256 * 4);
+}
+
+TEST_F(Texts, ALoopWhoseTripsAreNotKnownHasNoTime) {
+  const std::string text = R"(
+      g (float[64, 64] x, int64 n) => (float[64, 64] y) <bool go = {1}> {
+        [loop] y = Loop (n, go, x) <body = b (int64 i, bool c, float[64, 64] s) => (bool d, float[64, 64] t) {
+          d = Identity (c)
+          [inner] t = Relu (s)
+        }>
+      })";
+  MemorySource source;
+  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  const Selection selection = testing::TestSelection(1);
+  const ModelGraph open = Read(text, {});
+  const ModelGraph stated = Read(text, {{"loop.trips", 10}});
+  const Workload inner = *stated.layers.back().bodies[0].graph->layers.back().workload;
+  source.Add(testing::MeasuredRow(KeyOf(inner), "one", {Latency(5), Latency(5)}), testing::TestEnvironment(1));
+  const Result<Bracket> known = ComputeBracket(stated, source, selection);
+  ASSERT_TRUE(known.ok()) << known.error().message;
+  ASSERT_NE(known->Find(BoundVariant::kSequential), nullptr);
+  EXPECT_DOUBLE_EQ(known->Find(BoundVariant::kSequential)->latency.count(), 50);
+  EXPECT_THAT(known->Find(BoundVariant::kSequential)->assumptions, ::testing::Contains("assumed-loop.trips=10"));
+  const Result<Bracket> unknown = ComputeBracket(open, source, selection);
+  ASSERT_TRUE(unknown.ok()) << unknown.error().message;
+  EXPECT_TRUE(unknown->bounds.empty());
+  EXPECT_EQ(unknown->layers.back().status, LatencyStatus::kMissing);
+  EXPECT_GT(unknown->coverage.missing, 0.99);
+}
+
+// A decoder of one layer as the builder of ONNX Runtime GenAI writes it, 256 wide with heads of 64.
+constexpr const char* kDecoder = R"(
+    g (int64[batch_size, sequence_length] input_ids, int64[batch_size, total_sequence_length] attention_mask,
+       float16[batch_size, 2, past_sequence_length, kv_cache_dim] past_key_values.0.key,
+       float16[batch_size, 2, past_sequence_length, kv_cache_dim] past_key_values.0.value)
+      => (float16[batch_size, sequence_length, 1000] logits,
+          float16[batch_size, 2, total_sequence_length, kv_cache_dim] present.0.key,
+          float16[batch_size, 2, total_sequence_length, kv_cache_dim] present.0.value)
+      <float16[1000, 256] table, float16[256, 256] wq, float16[256, 128] wk, float16[256, 128] wv,
+       float16[256, 1000] head, int32[1] one = {1}, int64[1] axis = {1}, int64[1] first = {0}, int64[1] last = {1}> {
+      x = Gather (table, input_ids)
+      q = MatMul (x, wq)
+      k = MatMul (x, wk)
+      v = MatMul (x, wv)
+      sums = ReduceSum (attention_mask, axis)
+      sums32 = Cast <to = 6> (sums)
+      lengths = Sub (sums32, one)
+      shape = Shape (attention_mask)
+      total64 = Slice (shape, last, axis, first)
+      total = Cast <to = 6> (total64)
+      y, present.0.key, present.0.value = com.microsoft.GroupQueryAttention <num_heads = 4, kv_num_heads = 2>
+          (q, k, v, past_key_values.0.key, past_key_values.0.value, lengths, total)
+      logits = MatMul (y, head)
+    })";
+
+TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
+  LlmOptions options;
+  // The text form has no dots in names.
+  std::string text = kDecoder;
+  for (const auto& [from, to] : {std::pair("past_key_values.0.", "past_key_values_0_"), std::pair("present.0.", "present_0_")})
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from)) text.replace(at, std::string(from).size(), to);
+  options.decode = Write(text, 21);
+  options.batches = {1, 4};
+  options.contexts = {1000, 100'000};
+  options.weights = {"own", "s4"};
+  options.sweep.devices = {"h100-sxm", "l40s"};
+  options.sweep.database = (folder_->path() / "none.db").string();
+  Talk talk;
+  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  ASSERT_EQ(report->cells.size(), 2u * 2 * 2 * 2 * 2);
+  const auto cell = [&](const std::string& device, const std::string& phase, const std::string& weights,
+                        const std::string& batch, const std::string& context) -> const SweepCell& {
+    for (const SweepCell& one : report->cells)
+      if (one.device.find(device) != std::string::npos && one.fields.at("phase") == phase &&
+          one.fields.at("weights") == weights && one.fields.at("batch") == batch && one.fields.at("context") == context)
+        return one;
+    ADD_FAILURE() << device << phase << weights << batch << context;
+    return report->cells.front();
+  };
+  // Caches of 4 sequences: 2 x 2 heads x 64 elements of f16 a position. Tokens, mask and a row of the table beside them.
+  const CellFacts& facts = cell("H100", "decode", "own", "4", "100000").facts;
+  ASSERT_TRUE(facts.inputs.has_value());
+  EXPECT_NEAR(static_cast<double>(facts.inputs->value), 4.0 * 100'000 * 2 * 2 * 64 * 2, 4 * 100'001 * 8 + 64);
+  ASSERT_TRUE(facts.weights.has_value());
+  EXPECT_EQ(facts.weights->value, 2 * (1000 * 256 + 256 * 256 + 2 * 256 * 128 + 256 * 1000));
+  // In blocks of 32 with a scale of f16 each; the table is no product's.
+  const double products = 256.0 * 256 + 2 * 256 * 128 + 256 * 1000;
+  EXPECT_EQ(static_cast<double>(cell("H100", "decode", "s4", "4", "1000").facts.weights->value),
+            2 * 1000 * 256 + products / 2 + products / 32 * 2);
+  EXPECT_LE(*cell("H100", "decode", "s4", "4", "100000").facts.floor, *facts.floor);
+  EXPECT_LT(*facts.floor, *cell("L40S", "decode", "own", "4", "100000").facts.floor);
+  EXPECT_LT(*cell("L40S", "decode", "own", "1", "1000").facts.floor, *cell("L40S", "prefill", "own", "1", "100000").facts.floor);
+
+  const Section table = TokensSection(*report);
+  EXPECT_EQ(table.rows.size(), 16u);
+  const std::string shown = TokensText(*report, 0);
+  EXPECT_THAT(shown, HasSubstr("tokens/s, at most"));
+  EXPECT_LT(shown.find("own"), shown.find("s4"));
+}
+
+TEST(WeightTypes, HaveTheNamesThatPeopleUse) {
+  EXPECT_EQ(*ContractOfWeights("int4"), "own/s4");
+  EXPECT_EQ(*ContractOfWeights("fp16"), "f16");
+  EXPECT_THAT(ContractOfWeights("int3").error().message, HasSubstr("--weights 'int3': types of weights are own, f32"));
+}
+
+}  // namespace
+}  // namespace infimum::language_model_test
