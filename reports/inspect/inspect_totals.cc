@@ -11,21 +11,10 @@
 namespace infimum {
 namespace {
 
-std::vector<ValueId> WeightsOf(const ModelGraph& graph, const Layer& layer) {
-  std::vector<ValueId> weights;
-  auto add = [&](std::size_t input) {
-    if (input >= layer.inputs.size() || !layer.inputs[input]) return;
-    ValueId id = *layer.inputs[input];
-    if (graph.value(id).kind == ValueKind::kWeight) weights.push_back(id);
-  };
-  if (layer.status == LayerStatus::kFree) return weights;
-  if (layer.status == LayerStatus::kMeasurable) {
-    for (std::size_t input : layer.operand_inputs) add(input);
-  } else {
-    for (std::size_t input = 0; input < layer.inputs.size(); ++input) add(input);
-  }
-  return weights;
-}
+struct Weight {
+  ValueId id;
+  std::int64_t parameters = 0;
+};
 
 // For each weight the stored one that its elements come from, one by one: a table of words that is transposed for the
 // last product, a weight that is dequantized. Itself where it is stored.
@@ -48,6 +37,49 @@ std::int64_t ElementsOf(const Value& value) {
   if (!value.shape) return 0;
   Result<std::int64_t> count = CheckedElementCount(*value.shape);
   return count.ok() ? *count : 0;
+}
+
+// How many parameters each operand of a workload has: all elements, but none where it scales another.
+std::vector<std::int64_t> ParametersOf(const Workload& workload) {
+  std::vector<std::int64_t> parameters;
+  const auto add = [&](const LayerConfig& config, std::size_t place) {
+    const auto* product = std::get_if<MatMulConfig>(&config);
+    const bool scales = product != nullptr && place >= (product->bias == MatMulBias::kNone ? 2u : 3u);
+    parameters.push_back(scales ? 0 : ElementCount(OperandsOf(config)[place].shape));
+  };
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) {
+    for (std::size_t i = 0; i < OperandsOf(*config).size(); ++i) add(*config, i);
+    return parameters;
+  }
+  std::set<RegionOperand> seen;
+  for (const RegionMember& member : std::get<Region>(workload).members) {
+    for (std::size_t i = 0; i < member.operands.size(); ++i)
+      if (member.operands[i].source != RegionOperand::Source::kMember && seen.insert(member.operands[i]).second)
+        add(member.config, i);
+  }
+  return parameters;
+}
+
+std::vector<Weight> WeightsOf(const ModelGraph& graph, const Layer& layer) {
+  std::vector<Weight> weights;
+  auto add = [&](std::size_t input) {
+    if (input >= layer.inputs.size() || !layer.inputs[input]) return;
+    ValueId id = *layer.inputs[input];
+    if (graph.value(id).kind == ValueKind::kWeight) weights.push_back({id, ElementsOf(graph.value(id))});
+  };
+  if (layer.status == LayerStatus::kFree) return weights;
+  if (layer.status == LayerStatus::kMeasurable) {
+    // Packed weights have several parameters in an element.
+    const std::vector<std::int64_t> parameters = ParametersOf(*layer.workload);
+    for (std::size_t i = 0; i < layer.operand_inputs.size(); ++i) {
+      const std::size_t before = weights.size();
+      add(layer.operand_inputs[i]);
+      if (weights.size() > before && i < parameters.size()) weights.back().parameters = parameters[i];
+    }
+  } else {
+    for (std::size_t input = 0; input < layer.inputs.size(); ++input) add(input);
+  }
+  return weights;
 }
 
 // Of products alone: adding a bias is no multiply-add.
@@ -109,13 +141,12 @@ void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::st
       configurations.insert(Format(*layer.workload));
       add(totals.multiply_adds, MultiplyAdds(*layer.workload));
     }
-    for (ValueId made : WeightsOf(graph, layer)) {
-      const ValueId id = stored[made.index()];
+    for (const Weight& weight : WeightsOf(graph, layer)) {
+      const ValueId id = stored[weight.id.index()];
       if (!weights.insert(id).second) continue;
       const Value& value = graph.value(id);
-      std::int64_t elements = ElementsOf(value);
-      totals.parameters += elements;
-      totals.parameter_bytes += SizeOf(value.type, elements);
+      totals.parameters += weight.parameters;
+      totals.parameter_bytes += SizeOf(value.type, ElementsOf(value));
     }
   }
 }
@@ -124,7 +155,7 @@ void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::st
 
 std::int64_t ParametersOf(const ModelGraph& graph, const Layer& layer) {
   std::int64_t sum = 0;
-  for (ValueId id : WeightsOf(graph, layer)) sum += ElementsOf(graph.value(id));
+  for (const Weight& weight : WeightsOf(graph, layer)) sum += weight.parameters;
   return sum;
 }
 

@@ -32,6 +32,9 @@ class FieldInitializers {
   void Optional(std::string_view name, const T& value, const T& absent = T{}) {
     if (!(value == absent)) (*this)(name, value);
   }
+  // Layers with scales are not emitted, and what activations may be rounded to is no primitive's affair.
+  void Optional(std::string_view, const WeightScales&) {}
+  void Optional(std::string_view, const DataType&) {}
   const std::string& text() const { return text_; }
 
  private:

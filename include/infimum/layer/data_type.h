@@ -18,16 +18,20 @@ enum class DataType {
   kBF16,
   kF8E4M3,
   kF8E5M2,
+  kF8E8M0,  // powers of two: the scales of MX blocks
+  kF4E2M1,
   kS64,
   kS32,
   kS16,
   kS8,
   kS4,
+  kS2,
   kU64,
   kU32,
   kU16,
   kU8,
   kU4,
+  kU2,
   kBool,
 };
 
@@ -35,7 +39,7 @@ enum class DataType {
 std::string_view Name(DataType type);
 std::optional<DataType> FindDataType(std::string_view name);
 
-// 4 for s4 and u4, 0 for kNone, 8 for bool.
+// 4 for s4, u4 and f4e2m1, 2 for s2 and u2, 0 for kNone, 8 for bool.
 int BitsPerElement(DataType type);
 
 // Bytes of `elements` packed elements, rounded up to whole bytes. `elements` is at most 2^53.
@@ -43,6 +47,8 @@ Bytes SizeOf(DataType type, std::int64_t elements);
 
 bool IsFloatingPoint(DataType type);
 bool IsInteger(DataType type);  // bool is not
+// What weights are stored in to save bytes: integers and floats of at most 8 bits.
+bool IsNarrowNumber(DataType type);
 
 struct OperandTypes {
   DataType input = DataType::kF32;

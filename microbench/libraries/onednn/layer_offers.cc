@@ -140,7 +140,7 @@ std::vector<Offer> MatMulOffers(const MatMulConfig& config, const LayerValues& o
                        .bias = ValueText(config.bias),
                        .weights = ValueText(config.weights),
                        .steps = StepsOf(epilogue)};
-  if (!HasTypes(layer.dtype) || layer.dtype.weights == memory::data_type::undef) return {};
+  if (!HasTypes(layer.dtype) || layer.dtype.weights == memory::data_type::undef || config.scales.any()) return {};
   const ProductValues values = ProductValuesOf(config.types, config.a.dims.back(), own);
   if (!values.symmetric()) return {};
   // A full bias in the accumulator's scale would have to be converted at each run.

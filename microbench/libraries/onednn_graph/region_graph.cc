@@ -265,6 +265,7 @@ class RegionTranslation {
 
   Status Translate(const MatMulConfig& config) {
     if (member_ != 0) return Unsupported("matrix product behind other members");
+    if (config.scales.any()) return Unsupported("weights with a scale for each block");
     const std::size_t dropped = DroppedBatches(config);
     std::vector<std::size_t> inputs;
     INFIMUM_ASSIGN_OR_RETURN(inputs.emplace_back(), OperandAs(0, Without(config.a, dropped)));

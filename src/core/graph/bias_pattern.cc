@@ -75,7 +75,7 @@ std::vector<FusionPattern> FindBiasPatterns(const FusionSteps& steps) {
     std::optional<LayerConfig> config = WithBias(product->config, add, add.inputs[*bias]);
     if (!config || !Validate(*config).ok()) continue;
     FusionStep step{{product->layers[0], sum->layers[0]}, *std::move(config), product->operands, sum->output};
-    step.operands.push_back(sum->operands[*bias]);
+    step.operands.insert(step.operands.begin() + 2, sum->operands[*bias]);
     patterns.push_back({"product-bias", std::move(step)});
   }
   return patterns;

@@ -15,12 +15,14 @@ constexpr std::array kTypes = {
     TypeRow{DataType::kNone, "-", 0},        TypeRow{DataType::kF64, "f64", 64},
     TypeRow{DataType::kF32, "f32", 32},      TypeRow{DataType::kF16, "f16", 16},
     TypeRow{DataType::kBF16, "bf16", 16},    TypeRow{DataType::kF8E4M3, "f8e4m3", 8},
-    TypeRow{DataType::kF8E5M2, "f8e5m2", 8}, TypeRow{DataType::kS64, "s64", 64},
+    TypeRow{DataType::kF8E5M2, "f8e5m2", 8}, TypeRow{DataType::kF8E8M0, "f8e8m0", 8},
+    TypeRow{DataType::kF4E2M1, "f4e2m1", 4}, TypeRow{DataType::kS64, "s64", 64},
     TypeRow{DataType::kS32, "s32", 32},      TypeRow{DataType::kS16, "s16", 16},
     TypeRow{DataType::kS8, "s8", 8},         TypeRow{DataType::kS4, "s4", 4},
-    TypeRow{DataType::kU64, "u64", 64},      TypeRow{DataType::kU32, "u32", 32},
-    TypeRow{DataType::kU16, "u16", 16},      TypeRow{DataType::kU8, "u8", 8},
-    TypeRow{DataType::kU4, "u4", 4},         TypeRow{DataType::kBool, "bool", 8},
+    TypeRow{DataType::kS2, "s2", 2},         TypeRow{DataType::kU64, "u64", 64},
+    TypeRow{DataType::kU32, "u32", 32},      TypeRow{DataType::kU16, "u16", 16},
+    TypeRow{DataType::kU8, "u8", 8},         TypeRow{DataType::kU4, "u4", 4},
+    TypeRow{DataType::kU2, "u2", 2},         TypeRow{DataType::kBool, "bool", 8},
 };
 
 constexpr bool RowsStandAtTheirValue() {
@@ -53,8 +55,10 @@ Bytes SizeOf(DataType type, std::int64_t elements) {
   return Bytes{(elements * BitsPerElement(type) + 7) / 8};
 }
 
-bool IsFloatingPoint(DataType type) { return type >= DataType::kF64 && type <= DataType::kF8E5M2; }
+bool IsFloatingPoint(DataType type) { return type >= DataType::kF64 && type <= DataType::kF4E2M1; }
 
-bool IsInteger(DataType type) { return type >= DataType::kS64 && type <= DataType::kU4; }
+bool IsInteger(DataType type) { return type >= DataType::kS64 && type <= DataType::kU2; }
+
+bool IsNarrowNumber(DataType type) { return (IsInteger(type) || IsFloatingPoint(type)) && BitsPerElement(type) <= 8; }
 
 }  // namespace infimum

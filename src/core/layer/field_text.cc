@@ -28,6 +28,12 @@ std::string Listed(const std::vector<T>& values) {
 
 }  // namespace
 
+std::string ValueText(DataType value) { return std::string(Name(value)); }
+std::string ValueText(const WeightScales& value) {
+  std::string text = Format(Shape{{value.rows, value.columns}}) + ":" + ValueText(value.type);
+  if (value.zero_points != DataType::kNone) text += ":" + ValueText(value.zero_points);
+  return text;
+}
 std::string ValueText(const OperandTypes& value) {
   std::string text;
   text += Name(value.input);
@@ -43,6 +49,22 @@ std::string ValueText(const std::vector<std::int64_t>& value) { return Listed(va
 std::string ValueText(std::int64_t value) { return std::to_string(value); }
 std::string ValueText(bool value) { return value ? "yes" : "no"; }
 std::string ValueText(const std::string& value) { return value; }
+
+Status ReadValue(std::string_view text, DataType& value) {
+  INFIMUM_ASSIGN_OR_RETURN(value, ReadType(text));
+  return {};
+}
+
+Status ReadValue(std::string_view text, WeightScales& value) {
+  const std::vector<std::string_view> parts = Split(text, ':');
+  const Result<Shape> block = ParseShape(parts[0]);
+  if (parts.size() < 2 || parts.size() > 3 || !block.ok() || block->rank() != 2)
+    return Error{Quoted(text) +
+                 " is not a block and the types of its scale and zero point, write them as in 32x1:f32 or 32x1:f32:u4"};
+  value = {block->dims[0], block->dims[1], DataType::kNone, DataType::kNone};
+  INFIMUM_RETURN_IF_ERROR(ReadValue(parts[1], value.type));
+  return parts.size() == 3 ? ReadValue(parts[2], value.zero_points) : Status();
+}
 
 Status ReadValue(std::string_view text, OperandTypes& value) {
   const std::vector<std::string_view> names = Split(text, ':');

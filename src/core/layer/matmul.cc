@@ -58,6 +58,21 @@ MatMulConfig Merged(MatMulConfig config) {
   return config;
 }
 
+Status CheckScales(const MatMulConfig& config) {
+  const WeightScales& scales = config.scales;
+  if (config.activations != DataType::kNone && config.activations != DataType::kF16 &&
+      config.activations != DataType::kBF16 && config.activations != DataType::kS8)
+    return Error{"activations=" + std::string(Name(config.activations)) + " must be f16, bf16 or s8"};
+  if (scales == WeightScales{}) return {};
+  INFIMUM_RETURN_IF_ERROR(CheckRange("scales", scales.rows, 1, config.b.dims[config.b.rank() - 2]));
+  INFIMUM_RETURN_IF_ERROR(CheckRange("scales", scales.columns, 1, config.b.dims.back()));
+  if (!IsNarrowNumber(config.types.weights))
+    return Error{"scales are of weights of at most 8 bits, not of " + std::string(Name(config.types.weights))};
+  if (!IsFloatingPoint(scales.type)) return Error{"scales are floating point numbers"};
+  if (scales.zero_points == DataType::kBool) return Error{"zero points are numbers"};
+  return {};
+}
+
 Status CheckFields(const MatMulConfig& config) {
   INFIMUM_RETURN_IF_ERROR(CheckTypes(config.types, true));
   INFIMUM_RETURN_IF_ERROR(CheckTensor("a", config.a));
@@ -72,6 +87,7 @@ Status CheckFields(const MatMulConfig& config) {
   for (std::size_t i = 0; i + 2 < rank; ++i)
     if (config.a.dims[i] != config.b.dims[i] && config.a.dims[i] != 1 && config.b.dims[i] != 1)
       return Error{shapes + " do not broadcast in batch dimension " + std::to_string(i)};
+  INFIMUM_RETURN_IF_ERROR(CheckScales(config));
   return CheckTensor("the result's shape", OutputShape(config));
 }
 
@@ -92,7 +108,7 @@ Result<MatMulConfig> MakeMatMul(OperandTypes types, const Shape& a, const Shape&
                                 Constness weights) {
   if (a.rank() == 0 || b.rank() == 0)
     return Error{"a matrix product takes no scalar, multiply element by element instead"};
-  MatMulConfig config{types, a, b, bias, weights};
+  MatMulConfig config{types, a, b, bias, weights, {}, DataType::kNone};
   if (a.rank() == 1) config.a.dims.insert(config.a.dims.begin(), 1);
   if (b.rank() == 1) config.b.dims.push_back(1);
   const std::size_t rank = std::max({config.a.rank(), config.b.rank(), std::size_t{3}});
@@ -112,6 +128,14 @@ Shape OutputShape(const MatMulConfig& config) {
   return output;
 }
 
+Shape ScaleShape(const MatMulConfig& config) {
+  Shape shape = config.b;
+  const std::size_t rank = shape.rank();
+  shape.dims[rank - 2] = CeilDivide(shape.dims[rank - 2], config.scales.rows);
+  shape.dims[rank - 1] = CeilDivide(shape.dims[rank - 1], config.scales.columns);
+  return shape;
+}
+
 Work WorkOf(const MatMulConfig& config) { return ComputeWork(config).value(); }
 
 Status Validate(const MatMulConfig& config) {
@@ -126,6 +150,10 @@ std::vector<Operand> OperandsOfFamily(const MatMulConfig& config) {
   if (config.bias == MatMulBias::kColumn)
     operands.push_back({Shape{{config.b.dims.back()}}, BiasType(config.types), constant});
   if (config.bias == MatMulBias::kFull) operands.push_back({OutputShape(config), BiasType(config.types), constant});
+  if (!config.scales.any()) return operands;
+  operands.push_back({ScaleShape(config), config.scales.type, constant});
+  if (config.scales.zero_points != DataType::kNone)
+    operands.push_back({ScaleShape(config), config.scales.zero_points, constant});
   return operands;
 }
 

@@ -7,7 +7,12 @@
 // not change the cost: a batch over an unbatched b becomes rows of a, equal neighbouring batch
 // dimensions become one. Ranks are equal and at least three; a batch dimension of 1 broadcasts.
 //
-// Operands: a, b, bias (unless `bias=no`).
+//   matmul dtype=f32:u4:f32 a=1x1x4096 b=1x4096x14336 bias=no weights=const scales=32x1:f32:u4 activations=s8
+//
+// A b that is stored in fewer bits: a scale, and where there is a third word a zero point, for each 32 rows of each
+// column; an element is (stored - zero point) x scale. A single scale for all of b is a value, not in the text.
+//
+// Operands: a, b, bias (unless `bias=no`), scales, zero points.
 #pragma once
 
 #include <vector>
@@ -25,12 +30,24 @@ enum class MatMulBias {
 };
 std::span<const NamedValue<MatMulBias>> NamesOf(MatMulBias);
 
+struct WeightScales {
+  std::int64_t rows = 0;  // of a block of b's k x n; 0: there are none
+  std::int64_t columns = 0;
+  DataType type = DataType::kNone;
+  DataType zero_points = DataType::kNone;  // kNone: zero
+
+  bool any() const { return rows > 0; }
+  friend bool operator==(const WeightScales&, const WeightScales&) = default;
+};
+
 struct MatMulConfig {
   OperandTypes types{DataType::kF32, DataType::kF32, DataType::kF32};
   Shape a;
   Shape b;
   MatMulBias bias = MatMulBias::kNone;
-  Constness weights = Constness::kConstant;  // of b
+  Constness weights = Constness::kConstant;  // of b, and with it bias and scales
+  WeightScales scales;
+  DataType activations = DataType::kNone;  // what the model allows a to be rounded to on the way in: f16, bf16, s8
 
   static constexpr std::string_view kName = "matmul";
   template <class Self, class Visitor>
@@ -40,6 +57,8 @@ struct MatMulConfig {
     visit("b", self.b);
     visit("bias", self.bias);
     visit("weights", self.weights);
+    visit.Optional("scales", self.scales);
+    visit.Optional("activations", self.activations);
   }
   friend bool operator==(const MatMulConfig&, const MatMulConfig&) = default;
 };
@@ -48,6 +67,9 @@ struct MatMulConfig {
 Result<MatMulConfig> MakeMatMul(OperandTypes types, const Shape& a, const Shape& b, MatMulBias bias, Constness weights);
 
 Shape OutputShape(const MatMulConfig& config);
+
+// The shape of scales and zero points: b's, in blocks.
+Shape ScaleShape(const MatMulConfig& config);
 
 // direct = conventional = 2 * batch * m * n * k (+ batch * m * n with a bias).
 Work WorkOf(const MatMulConfig& config);

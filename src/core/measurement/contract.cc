@@ -221,6 +221,8 @@ NumericContract NativeContract(const Workload& workload) {
   bool f16 = false;
   bool bf16 = false;
   for (DataType type : {types.input, WeightsAreNumbers(config) ? types.weights : DataType::kNone, types.output}) {
+    if (IsNarrowNumber(type) && IsFloatingPoint(types.input) && !IsNarrowNumber(types.input) && type == types.weights)
+      continue;
     if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) return NumericContract::kFp8;
     f16 = f16 || type == DataType::kF16;
     bf16 = bf16 || type == DataType::kBF16;

@@ -214,6 +214,7 @@ class Builder {
   }
 
   Result<Value> AddLayer(const MatMulConfig& config) {
+    if (config.scales.any()) return NotInGraph("weights with a scale for each block");
     INFIMUM_ASSIGN_OR_RETURN(const Value a, Operand(0, RowMajorValue(config.a)));
     INFIMUM_ASSIGN_OR_RETURN(const Value b, Operand(1, {"", config.b, Layout::kSecondMatrix, config.b}));
     Operation operation;

@@ -157,6 +157,7 @@ Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const 
   const auto* config = std::get_if<MatMulConfig>(&lead.config);
   if (config == nullptr) return NotInBlas("BLAS libraries run matrix products only");
   if (region.outputs.size() != 1) return NotInBlas("a GEMM has one result");
+  if (config->scales.any()) return NotInBlas("no BLAS library's call here takes weights with a scale for each block");
   RegionGemm gemm;
   GemmProblem& problem = gemm.problem;
   const std::size_t rank = config->a.rank();

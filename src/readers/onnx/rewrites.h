@@ -7,6 +7,7 @@
 //   fold-constant-padding      Pad with zeros before Conv or AveragePool becomes the layer's own padding
 //   fold-batch-normalization   BatchNormalization with constant parameters after Conv, ConvTranspose, Gemm
 //   fuse-quantized             DequantizeLinear, operator, QuantizeLinear become the 8-bit operator
+//   keep-stored-weights        DequantizeLinear of a product's weights, and views behind it, leave the graph
 //   remove-dead-layers         layers and parts of a Split that are not read
 #pragma once
 
@@ -19,6 +20,7 @@ RewritePass DropIdentity(ModelGraph& graph);
 RewritePass FoldConstantPadding(ModelGraph& graph);
 RewritePass FoldBatchNormalization(ModelGraph& graph);
 RewritePass FuseQuantized(ModelGraph& graph);
+RewritePass KeepStoredWeights(ModelGraph& graph);
 RewritePass RemoveDeadLayers(ModelGraph& graph);
 
 // All of them; those that changed something are appended to graph.passes.

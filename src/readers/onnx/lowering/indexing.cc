@@ -166,7 +166,20 @@ Result<Lowering> LowerCompress(const NodeView& node) {
                     {0, 1});
 }
 
-// Rows of a quantised table, then their dequantisation; scales and zero points are values.
+// The block of a quantized table that shares a scale: what keep-stored-weights found, or the operator's own.
+Result<std::optional<Shape>> TableBlock(const NodeView& node, const Shape& data) {
+  INFIMUM_ASSIGN_OR_RETURN(const auto stored, IntegersIn(node, kStoredBlock, {1, kMaxElements}));
+  if (stored) return stored->size() == data.rank() ? std::optional(Shape{*stored}) : std::nullopt;
+  if (!HasInput(node, 2)) return std::optional<Shape>();
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "quantize_axis", 1));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, data.rank()));
+  Shape block{std::vector<std::int64_t>(data.rank(), 1)};
+  INFIMUM_ASSIGN_OR_RETURN(block.dims[axis], IntegerIn(node, "block_size", 128, {1, kMaxAttribute}));
+  return std::optional(block);
+}
+
+// Rows of a quantized table become numbers: q, (q - zero point), (q - zero point) x scale, with what is there of them
+// gathered by the same indices. Blocks of several rows are values: their scales are few.
 Result<Lowering> LowerGatherBlockQuantized(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(Shape data, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape indices, InputShape(node, 1));
@@ -174,24 +187,57 @@ Result<Lowering> LowerGatherBlockQuantized(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "gather_axis", 0));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t bits, IntegerIn(node, "bits", 4, {2, 8}));
   INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, data.rank()));
-  if (types.input == DataType::kU8 && bits == 4) {  // two elements a byte
-    types.input = DataType::kU4;
-    data.dims.back() *= 2;
+  if (types.input == DataType::kU8 && (bits == 2 || bits == 4)) {  // several elements a byte
+    types.input = bits == 4 ? DataType::kU4 : DataType::kU2;
+    data.dims.back() *= 8 / bits;
   } else if (types.input == DataType::kU8 && bits != 8) {
     return Unknown("no supported element type has " + std::to_string(bits) + " bits");
   }
   const std::int64_t count = ElementCount(indices);
-  const Shape input = AroundAxis(data, axis);
-  Shape output = input;
-  output.dims[1] = count;
-  INFIMUM_RETURN_IF_ERROR(CheckedElementCount(output));
   RegionBuilder region(node);
-  const OperandTypes packed{types.input, types.weights, types.input};
-  const auto rows =
-      region.Add(Canonicalize(MovementConfig{MovementKind::kGather, packed, {input}, {output}, 1, {}, count}),
-                 {region.Input(0), region.Input(1)});
+  const auto gather = [&](std::size_t input, DataType type, const Shape& table) {
+    const Shape from = AroundAxis(table, axis);
+    Shape to = from;
+    to.dims[1] = count;
+    return region.Add(
+        Canonicalize(MovementConfig{MovementKind::kGather, {type, types.weights, type}, {from}, {to}, 1, {}, count}),
+        {region.Input(input), region.Input(1)});
+  };
+  // Blocks of what is gathered, as rows x blocks x elements.
+  INFIMUM_ASSIGN_OR_RETURN(const std::optional<Shape> block, TableBlock(node, data));
+  Shape table = data, rows = data, one = data;
+  bool has_scales = HasInput(node, 2) && block && block->dims[axis] == 1;
+  rows.dims[axis] = one.dims[axis] = count;
+  for (std::size_t i = data.rank(); has_scales && i-- > 0;) {
+    const std::int64_t part = std::min(block->dims[i], data.dims[i]);
+    has_scales = data.dims[i] % part == 0;
+    table.dims[i] = data.dims[i] / part;
+    const auto split = [&](Shape& shape, std::int64_t inner) {
+      shape.dims[i] /= part;
+      shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(i) + 1, inner);
+    };
+    split(rows, part);
+    split(one, 1);
+  }
+  INFIMUM_RETURN_IF_ERROR(CheckedElementCount(rows));
+  auto value = gather(0, types.input, data);
+  const DataType type = types.output;
+  INFIMUM_ASSIGN_OR_RETURN(
+      value, region.AddPointwise(PointwiseKind::kDequantize, {types.input, DataType::kNone, type}, {rows}, {value}));
+  if (!has_scales) return region.Finish();
+  if (HasInput(node, 3)) {
+    INFIMUM_ASSIGN_OR_RETURN(DataType zero_type, InputType(node, 3));
+    if (zero_type == DataType::kU8) zero_type = types.input;
+    auto zeros = gather(3, zero_type, table);
+    INFIMUM_ASSIGN_OR_RETURN(
+        zeros, region.AddPointwise(PointwiseKind::kCast, {zero_type, DataType::kNone, type}, {one}, {zeros}));
+    INFIMUM_ASSIGN_OR_RETURN(
+        value, region.AddPointwise(PointwiseKind::kSubtract, {type, type, type}, {rows, one}, {value, zeros}));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const DataType scale_type, InputType(node, 2));
+  const auto scales = gather(2, scale_type, table);
   INFIMUM_RETURN_IF_ERROR(
-      region.AddPointwise(PointwiseKind::kDequantize, {types.input, DataType::kNone, types.output}, {output}, {rows}));
+      region.AddPointwise(PointwiseKind::kMultiply, {type, scale_type, type}, {rows, one}, {value, scales}));
   return region.Finish();
 }
 

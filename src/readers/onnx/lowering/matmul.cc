@@ -39,9 +39,28 @@ std::optional<MatMulBias> BiasKind(const Shape& bias, const Shape& product) {
   return std::nullopt;
 }
 
+// Input b as the product takes it, whatever the file stores (kStoredShape).
+Result<Shape> WeightShape(const NodeView& node, std::size_t position) {
+  INFIMUM_ASSIGN_OR_RETURN(const auto stored, IntegersIn(node, kStoredShape, {1, kMaxElements}));
+  if (!stored) return InputShape(node, position);
+  return Shape{*stored};
+}
+
+// The scales that keep-stored-weights left; `transposed`: whether the product turns b round.
+Status AddStoredScales(const NodeView& node, bool transposed, Product& product) {
+  const auto block = IntegersIn(node, kStoredBlock, {1, kMaxElements});
+  if (!block.ok()) return block.error();
+  if (!*block) return Status();
+  product.block = Shape{**block};
+  if (transposed) product.block = Transposed(product.block);
+  product.scales = kStoredScales;
+  if (HasInput(node, kStoredScales + 1)) product.zero_points = kStoredScales + 1;
+  return Status();
+}
+
 Result<Lowering> Gemm(const NodeView& node, const Product& given, bool with_activation) {
   INFIMUM_ASSIGN_OR_RETURN(Shape a, InputShape(node, given.a));
-  INFIMUM_ASSIGN_OR_RETURN(Shape b, InputShape(node, given.b));
+  INFIMUM_ASSIGN_OR_RETURN(Shape b, WeightShape(node, given.b));
   INFIMUM_ASSIGN_OR_RETURN(const bool transposed_a, Flag(node, "transA", false));
   INFIMUM_ASSIGN_OR_RETURN(const bool transposed_b, Flag(node, "transB", false));
   INFIMUM_ASSIGN_OR_RETURN(const double beta, Number(node, "beta", 1));
@@ -51,6 +70,7 @@ Result<Lowering> Gemm(const NodeView& node, const Product& given, bool with_acti
   if (transposed_b) b = Transposed(b);
   Product product = given;
   if (product.bias && (!HasInput(node, *product.bias) || beta == 0)) product.bias.reset();
+  INFIMUM_RETURN_IF_ERROR(AddStoredScales(node, transposed_b, product));
   RegionBuilder region(node);
   Shape shape;
   INFIMUM_ASSIGN_OR_RETURN(const auto value, AddProduct(region, node, product, a, b, &shape));
@@ -65,7 +85,7 @@ Result<Lowering> LowerQGemm(const NodeView& node) { return Gemm(node, ProductOf(
 // `transBatch`: the first dimension is a row of every matrix, so batch dimensions move to the front.
 Result<Shape> Operand(const NodeView& node, std::size_t position, const std::string& transposed,
                       const std::string& transposed_batch) {
-  INFIMUM_ASSIGN_OR_RETURN(Shape shape, InputShape(node, position));
+  INFIMUM_ASSIGN_OR_RETURN(Shape shape, position == 1 ? WeightShape(node, 1) : InputShape(node, position));
   INFIMUM_ASSIGN_OR_RETURN(const bool swap, Flag(node, transposed, false));
   INFIMUM_ASSIGN_OR_RETURN(const bool batch, Flag(node, transposed_batch, false));
   if (batch && shape.rank() > 2) std::rotate(shape.dims.begin(), shape.dims.begin() + 1, shape.dims.end() - 1);
@@ -75,9 +95,12 @@ Result<Shape> Operand(const NodeView& node, std::size_t position, const std::str
 Result<Lowering> LowerFusedMatMul(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape a, Operand(node, 0, "transA", "transBatchA"));
   INFIMUM_ASSIGN_OR_RETURN(const Shape b, Operand(node, 1, "transB", "transBatchB"));
+  INFIMUM_ASSIGN_OR_RETURN(const bool transposed, Flag(node, "transB", false));
+  Product product;
+  INFIMUM_RETURN_IF_ERROR(AddStoredScales(node, transposed, product));
   RegionBuilder region(node);
   Shape shape;
-  INFIMUM_ASSIGN_OR_RETURN(const auto value, AddProduct(region, node, {}, a, b, &shape));
+  INFIMUM_ASSIGN_OR_RETURN(const auto value, AddProduct(region, node, product, a, b, &shape));
   INFIMUM_RETURN_IF_ERROR(AddActivation(region, node, shape, value));
   return region.Finish();
 }
@@ -130,12 +153,30 @@ Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& 
       added = bias;
   }
   INFIMUM_ASSIGN_OR_RETURN(
-      const MatMulConfig config,
+      MatMulConfig config,
       MakeMatMul(types, a, b, kind,
                  ConstnessOf(node, product.b, kind == MatMulBias::kNone ? std::nullopt : product.bias)));
+  config.activations = product.activations;
+  // A scale that several matrices share is too few bytes to count.
+  const std::size_t rank = product.block.rank();
+  const bool has_scales = product.scales && rank >= 2 && ProductOf(product.block, 0, rank - 2) == 1;
+  if (has_scales) {
+    config.scales.rows = std::min(product.block.dims[rank - 2], config.b.dims[config.b.rank() - 2]);
+    config.scales.columns = std::min(product.block.dims[rank - 1], config.b.dims.back());
+    INFIMUM_ASSIGN_OR_RETURN(config.scales.type, InputType(node, *product.scales));
+    if (ConstnessOf(node, *product.scales, product.zero_points) == Constness::kVariable)
+      config.weights = Constness::kVariable;
+  }
   std::vector<RegionBuilder::Source> operands{product.a_source ? *product.a_source : region.Input(product.a),
                                               region.Input(product.b)};
   if (kind != MatMulBias::kNone) operands.push_back(region.Input(*product.bias));
+  if (has_scales) operands.push_back(region.Input(*product.scales));
+  if (has_scales && product.zero_points) {
+    INFIMUM_ASSIGN_OR_RETURN(config.scales.zero_points, product.zero_type
+                                                            ? Result<DataType>(*product.zero_type)
+                                                            : InputType(node, *product.zero_points));
+    operands.push_back(region.Input(*product.zero_points));
+  }
   const auto value = region.Add(config, operands);
   if (!added) return value;
   INFIMUM_ASSIGN_OR_RETURN(const DataType bias_type, InputType(node, *product.bias));
@@ -157,9 +198,11 @@ Status AddActivation(RegionBuilder& region, const NodeView& node, const Shape& s
 
 Result<Lowering> LowerMatMul(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape a, InputShape(node, 0));
-  INFIMUM_ASSIGN_OR_RETURN(const Shape b, InputShape(node, 1));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape b, WeightShape(node, 1));
+  Product product;
+  INFIMUM_RETURN_IF_ERROR(AddStoredScales(node, false, product));
   RegionBuilder region(node);
-  INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, {}, a, b));
+  INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, product, a, b));
   return region.Finish();
 }
 

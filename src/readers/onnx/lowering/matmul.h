@@ -20,6 +20,12 @@ struct Product {
   std::optional<DataType> a_type;  // where the GEMM does not read the input's own type
   std::optional<DataType> b_type;
   std::optional<RegionBuilder::Source> a_source;  // an earlier member instead of input `a`
+  // Of a b in fewer bits: inputs that are there, and the block of b that shares a scale, in b's rank.
+  std::optional<std::size_t> scales;
+  std::optional<std::size_t> zero_points;
+  std::optional<DataType> zero_type;  // where they are packed in bytes
+  Shape block;
+  DataType activations = DataType::kNone;
 };
 inline Product ProductOf(std::size_t a, std::size_t b, std::optional<std::size_t> bias = std::nullopt) {
   Product product;

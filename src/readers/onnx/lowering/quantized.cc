@@ -74,33 +74,53 @@ Result<Lowering> LowerDynamicQuantizeMatMul(const NodeView& node) {
   return region.Finish();
 }
 
-// The type of weights that are packed in bytes.
-Result<DataType> PackedType(std::int64_t bits) {
-  if (bits == 4) return DataType::kU4;
-  if (bits == 8) return DataType::kU8;
+// The type of weights that are packed in bytes. Without zero points the middle of their range is zero: they are signed
+// numbers with another sign bit.
+Result<DataType> PackedType(std::int64_t bits, bool has_zero_points) {
+  if (bits == 2) return has_zero_points ? DataType::kU2 : DataType::kS2;
+  if (bits == 4) return has_zero_points ? DataType::kU4 : DataType::kS4;
+  if (bits == 8) return has_zero_points ? DataType::kU8 : DataType::kS8;
   return Error{"no supported element type has " + std::to_string(bits) + " bits"};
-}
-
-// A weight matrix that is stored packed, of K x N elements.
-Result<Lowering> PackedProduct(const NodeView& node, DataType weights, std::int64_t k, std::int64_t n,
-                               std::optional<std::size_t> bias) {
-  INFIMUM_ASSIGN_OR_RETURN(const Shape a, InputShape(node, 0));
-  RegionBuilder region(node);
-  Product product;
-  product.b_type = weights;
-  if (bias) product = WithBias(node, product, *bias);
-  INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, product, a, Shape{{k, n}}));
-  return region.Finish();
 }
 
 constexpr IntegerRange kExtent{1, kMaxAttribute};
 
+// A weight matrix of K x N elements that is stored packed, with scales for blocks of a column. `zero_points`: the input
+// of those that may be there.
+Result<Product> PackedWeights(const NodeView& node, std::size_t weights, std::optional<std::size_t> zero_points) {
+  Product product = ProductOf(0, weights);
+  if (!HasInput(node, weights)) return Error{"input " + std::to_string(weights) + " is missing"};
+  if (zero_points && HasInput(node, *zero_points)) product.zero_points = zero_points;
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t bits, IntegerIn(node, "bits", 4, {1, 64}));
+  INFIMUM_ASSIGN_OR_RETURN(product.b_type, PackedType(bits, product.zero_points.has_value()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t block, IntegerIn(node, "block_size", 0, {0, kMaxAttribute}));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t level, IntegerIn(node, "accuracy_level", 0));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType input, InputType(node, 0));
+  if (level == 4) product.activations = DataType::kS8;
+  if (level == 3 && input == DataType::kF32) product.activations = DataType::kBF16;
+  if (level == 2 && input == DataType::kF32) product.activations = DataType::kF16;
+  if (block == 0 || !HasInput(node, weights + 1)) return product;
+  product.scales = weights + 1;
+  product.block = Shape{{block, 1}};
+  if (product.zero_points) {
+    INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, *product.zero_points));
+    if (type == DataType::kU8) product.zero_type = product.b_type;
+  }
+  return product;
+}
+
+Result<Lowering> PackedProduct(const NodeView& node, const Product& product, std::int64_t k, std::int64_t n) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape a, InputShape(node, 0));
+  RegionBuilder region(node);
+  INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, product, a, Shape{{k, n}}));
+  return region.Finish();
+}
+
 Result<Lowering> LowerMatMulNBits(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t k, RequiredInteger(node, "K", kExtent));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t n, RequiredInteger(node, "N", kExtent));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t bits, IntegerIn(node, "bits", 4, {1, 64}));
-  INFIMUM_ASSIGN_OR_RETURN(const DataType type, PackedType(bits));
-  return PackedProduct(node, type, k, n, 5);
+  INFIMUM_ASSIGN_OR_RETURN(const Product product, PackedWeights(node, 1, 3));
+  return PackedProduct(node, WithBias(node, product, 5), k, n);
 }
 
 // Blocks of 4-bit codes into a table of 16 values.
@@ -108,8 +128,9 @@ Result<Lowering> LowerMatMulBnb4(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t k, RequiredInteger(node, "K", kExtent));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t n, RequiredInteger(node, "N", kExtent));
   INFIMUM_ASSIGN_OR_RETURN(const bool transposed, Flag(node, "transB", true));
-  return transposed ? PackedProduct(node, DataType::kU4, k, n, std::nullopt)
-                    : PackedProduct(node, DataType::kU4, n, k, std::nullopt);
+  Product product;
+  product.b_type = DataType::kU4;
+  return transposed ? PackedProduct(node, product, k, n) : PackedProduct(node, product, n, k);
 }
 
 Result<Lowering> LowerMatMulFpQ4(const NodeView& node) {
@@ -117,7 +138,9 @@ Result<Lowering> LowerMatMulFpQ4(const NodeView& node) {
   if (!shape || shape->size() != 2) return Unknown("the shape of its packed weights is known only at run time");
   if ((*shape)[0] < 1 || (*shape)[1] < 1 || (*shape)[0] > kMaxAttribute || (*shape)[1] > kMaxAttribute)
     return Error{"the shape of its packed weights is out of range"};
-  return PackedProduct(node, DataType::kU4, (*shape)[0], (*shape)[1], std::nullopt);
+  Product product;
+  product.b_type = DataType::kU4;
+  return PackedProduct(node, product, (*shape)[0], (*shape)[1]);
 }
 
 // RMS normalisation (of the sum with `skip`), where there is a scale, then products that share its result.
@@ -155,11 +178,9 @@ class NormalizedProducts {
   Result<RegionBuilder::Source> Project(std::size_t weights, std::size_t bias, const std::string& columns) {
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t k, RequiredInteger(node_, "K", kExtent));
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t n, RequiredInteger(node_, columns, kExtent));
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t bits, IntegerIn(node_, "bits", 4, {1, 64}));
-    Product product = WithBias(node_, ProductOf(0, weights), bias);
+    INFIMUM_ASSIGN_OR_RETURN(Product product, PackedWeights(node_, weights, std::nullopt));
+    product = WithBias(node_, product, bias);
     product.a_source = value_;
-    INFIMUM_ASSIGN_OR_RETURN(product.b_type, PackedType(bits));
-    if (!HasInput(node_, weights)) return Error{"input " + std::to_string(weights) + " is missing"};
     return AddProduct(region_, node_, product, a_, Shape{{k, n}}, &shape_);
   }
 

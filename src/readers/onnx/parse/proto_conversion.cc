@@ -43,7 +43,11 @@ std::pair<std::int64_t, std::int64_t> TypedEntries(const TensorProto& tensor) {
       return {tensor.string_data_size(), 1};
     case TensorProto::INT4:
     case TensorProto::UINT4:
+    case TensorProto::FLOAT4E2M1:
       return {tensor.int32_data_size(), 2};
+    case TensorProto::INT2:
+    case TensorProto::UINT2:
+      return {tensor.int32_data_size(), 4};
     default:
       return {tensor.int32_data_size(), 1};
   }
@@ -95,6 +99,10 @@ DataType DataTypeOf(int onnx_type) {
       return DataType::kF8E4M3;
     case TensorProto::FLOAT8E5M2:
       return DataType::kF8E5M2;
+    case TensorProto::FLOAT8E8M0:
+      return DataType::kF8E8M0;
+    case TensorProto::FLOAT4E2M1:
+      return DataType::kF4E2M1;
     case TensorProto::INT64:
       return DataType::kS64;
     case TensorProto::INT32:
@@ -105,6 +113,8 @@ DataType DataTypeOf(int onnx_type) {
       return DataType::kS8;
     case TensorProto::INT4:
       return DataType::kS4;
+    case TensorProto::INT2:
+      return DataType::kS2;
     case TensorProto::UINT64:
       return DataType::kU64;
     case TensorProto::UINT32:
@@ -115,6 +125,8 @@ DataType DataTypeOf(int onnx_type) {
       return DataType::kU8;
     case TensorProto::UINT4:
       return DataType::kU4;
+    case TensorProto::UINT2:
+      return DataType::kU2;
     case TensorProto::BOOL:
       return DataType::kBool;
     default:
@@ -166,8 +178,8 @@ Status CheckPayload(const TensorProto& tensor, const Shape& shape) {
   if (tensor.data_location() == TensorProto::EXTERNAL || type == DataType::kNone) return {};
   const std::int64_t count = ElementCount(shape);
   if (const std::optional<Elided> elided = ElidedOf(tensor); elided && !tensor.has_raw_data()) {
-    // Which field they stood in is forgotten: any encoding takes half a byte for an element at least.
-    if (elided->bytes < count / 2) return Error{"has fewer elements than its shape " + Format(shape) + " needs"};
+    // Which field they stood in is forgotten: any encoding takes a quarter of a byte for an element at least.
+    if (elided->bytes < count / 4) return Error{"has fewer elements than its shape " + Format(shape) + " needs"};
     return {};
   }
   if (tensor.has_raw_data()) {

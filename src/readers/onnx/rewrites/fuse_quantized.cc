@@ -173,8 +173,7 @@ class QuantizedFusion {
   bool FuseProduct(Layer& layer) {
     const std::optional<Quantized> a = Dequantized(InputOf(layer, 0), true);
     const std::optional<Quantized> b = Dequantized(InputOf(layer, 1), false);
-    if (!a) return KeepWeightsQuantized(layer);
-    if (!b) return false;
+    if (!a || !b) return false;
     std::vector<Layer*> absorbed = {a->dequantize, b->dequantize};
     const std::optional<ValueId> bias = Bias(InputOf(layer, 2), absorbed);
     if (bias && !edit_.IsConstant(bias)) return false;
@@ -204,22 +203,6 @@ class QuantizedFusion {
                            : layer.op == "Gemm" ? "com.microsoft.QGemm"
                                                 : "QLinearMatMul";
     Become(layer, op, std::move(inputs), *ending, absorbed);
-    return true;
-  }
-
-  // Floating point times quantized weights: the weights are read as stored, and become numbers on
-  // the way. Folded into floating point they would be charged for several times their bytes.
-  bool KeepWeightsQuantized(Layer& layer) {
-    Layer* dequantize = edit_.ProducerOf(InputOf(layer, 1));
-    if (dequantize == nullptr || dequantize->op != "DequantizeLinear" || !edit_.IsConstant(InputOf(*dequantize, 0)))
-      return false;
-    const DataType stored = graph_.value(*dequantize->inputs[0]).type;
-    if (!IsInteger(stored) || BitsPerElement(stored) > 8) return false;
-    edit_.SetInput(layer, 1, dequantize->inputs[0]);
-    if (edit_.IsUnread(*dequantize->outputs[0])) {
-      GraphEdit::PrependOrigins(layer, *dequantize);
-      edit_.Remove(*dequantize);
-    }
     return true;
   }
 

@@ -1,0 +1,217 @@
+// Floating point times weights that are stored in fewer bits: they are read as stored and become numbers on the way.
+// Folded into floating point they would be charged for several times their bytes.
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "src/readers/onnx/parse/node_view.h"
+#include "src/readers/onnx/rewrites.h"
+#include "src/readers/onnx/rewrites/graph_edit.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::string_view kProducts[] = {"Conv", "Gather", "Gemm", "MatMul", "com.microsoft.FusedMatMul"};
+constexpr std::string_view kDequantize[] = {"DequantizeLinear", "com.microsoft.DequantizeLinear"};
+constexpr std::string_view kViews[] = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"};
+
+bool IsOneOf(std::string_view op, std::span<const std::string_view> ops) { return std::ranges::find(ops, op) != ops.end(); }
+
+// A tensor's shape, and in the same rank that of the blocks which share a scale; no block: one scale for all.
+struct Blocked {
+  Shape shape;
+  std::optional<Shape> block;
+};
+
+// The same elements in another shape; nullopt where blocks are none there.
+std::optional<Blocked> Reshaped(const Blocked& from, const Shape& to) {
+  if (ElementCount(from.shape) != ElementCount(to)) return std::nullopt;
+  Blocked result{to, std::nullopt};
+  if (!from.block) return result;
+  result.block = Shape{std::vector<std::int64_t>(to.rank(), 1)};
+  // From the innermost dimension out, in groups of as many elements. Of each, `covered` are in a block.
+  std::size_t i = from.shape.rank(), j = to.rank();
+  while (i > 0 || j > 0) {
+    std::int64_t before = 1, after = 1, covered = 1;
+    std::vector<std::size_t> group;
+    do {
+      if (i > 0 && (before <= after || j == 0)) {
+        const std::int64_t extent = from.shape.dims[--i], part = from.block->dims[i];
+        if (extent % part != 0 || (part > 1 && covered != before)) return std::nullopt;
+        covered *= part;
+        before *= extent;
+      } else {
+        after *= to.dims[--j];
+        group.push_back(j);
+      }
+    } while (before != after && (i > 0 || j > 0));
+    for (const std::size_t dim : group) {
+      const std::int64_t part = std::min(covered, to.dims[dim]);
+      if (covered % part != 0 || to.dims[dim] % part != 0) return std::nullopt;
+      result.block->dims[dim] = part;
+      covered /= part;
+    }
+  }
+  return result;
+}
+
+std::optional<Blocked> Turned(const Blocked& from, const Layer& transpose) {
+  std::vector<std::int64_t> reversed;
+  for (std::size_t i = from.shape.rank(); i-- > 0;) reversed.push_back(static_cast<std::int64_t>(i));
+  const std::vector<std::int64_t> order = IntegersOf(transpose, "perm", reversed);
+  Blocked result{{}, from.block ? std::optional<Shape>(Shape()) : std::nullopt};
+  for (const std::int64_t dim : order) {
+    if (dim < 0 || static_cast<std::size_t>(dim) >= from.shape.rank()) return std::nullopt;
+    result.shape.dims.push_back(from.shape.dims[static_cast<std::size_t>(dim)]);
+    if (from.block) result.block->dims.push_back(from.block->dims[static_cast<std::size_t>(dim)]);
+  }
+  return result.shape.rank() == from.shape.rank() ? std::optional(result) : std::nullopt;
+}
+
+// Weights as they are stored, and what becomes of them on the way to the product.
+struct Stored {
+  std::optional<ValueId> tensor, scales, zero_points;
+  Blocked form;                  // as the reader sees it
+  bool is_view = false;          // whether that is another shape or order
+  std::vector<Layer*> absorbed;  // the reader's neighbour first
+};
+
+class StoredWeights {
+ public:
+  explicit StoredWeights(ModelGraph& graph) : graph_(graph), edit_(graph) {}
+
+  std::vector<std::string> Run() {
+    std::vector<std::string> rewrites;
+    for (Layer& layer : graph_.layers) {
+      if (edit_.IsRemoved(layer) || !layer.reason.empty() || !IsOneOf(layer.op, kProducts) || !Keep(layer)) continue;
+      rewrites.push_back(layer.name);
+    }
+    edit_.Apply();
+    return rewrites;
+  }
+
+ private:
+  const Shape* ShapeOf(std::optional<ValueId> id) const {
+    return id && graph_.value(*id).shape ? &*graph_.value(*id).shape : nullptr;
+  }
+  bool IsStoredNarrow(std::optional<ValueId> id) const {
+    return edit_.IsConstant(id) && IsNarrowNumber(graph_.value(*id).type) && ShapeOf(id) != nullptr;
+  }
+
+  // Blocks of one scale, from the operator's attributes and the shape of its scales.
+  bool FindBlocks(const Layer& dequantize, const Shape& scales, Blocked& form) const {
+    if (ElementCount(scales) == 1) return true;
+    const auto rank = static_cast<std::int64_t>(form.shape.rank());
+    const std::int64_t given = IntegerOf(dequantize, "axis", 1), block = IntegerOf(dequantize, "block_size", 0);
+    const std::int64_t axis = given < 0 ? given + rank : given;
+    if (axis < 0 || axis >= rank || block < 0) return false;
+    const auto at = static_cast<std::size_t>(axis);
+    form.block = block > 0 ? Shape{std::vector<std::int64_t>(form.shape.rank(), 1)} : form.shape;
+    form.block->dims[at] = std::min(std::max<std::int64_t>(block, 1), form.shape.dims[at]);
+    std::int64_t blocks = 1;
+    for (std::size_t i = 0; i < form.shape.rank(); ++i)
+      blocks *= (form.shape.dims[i] + form.block->dims[i] - 1) / form.block->dims[i];
+    return blocks == ElementCount(scales);
+  }
+
+  // Backwards from what a product reads to what the file stores.
+  std::optional<Stored> Find(std::optional<ValueId> value) {
+    Stored stored;
+    scales_made_ = nullptr;
+    while (Layer* const layer = edit_.ProducerOf(value)) {
+      stored.absorbed.push_back(layer);
+      const std::optional<ValueId> from = InputOf(*layer, 0);
+      const bool dequantizes = IsOneOf(layer->op, kDequantize);
+      if (dequantizes || layer->op == "Cast") {
+        if (IsStoredNarrow(from)) {
+          stored.tensor = from;
+          stored.form.shape = *ShapeOf(from);
+          if (dequantizes && !FindScales(*layer, stored)) return std::nullopt;
+          break;
+        }
+        if (dequantizes) return std::nullopt;
+      } else if (layer->op != "Transpose" && !IsOneOf(layer->op, kViews)) {
+        return std::nullopt;
+      }
+      value = from;
+    }
+    if (!stored.tensor) return std::nullopt;
+    for (auto layer = stored.absorbed.rbegin(); layer != stored.absorbed.rend(); ++layer) {
+      const bool is_transpose = (*layer)->op == "Transpose", is_view = IsOneOf((*layer)->op, kViews);
+      if (!is_transpose && !is_view) continue;
+      stored.is_view = true;
+      const Shape* const shape = ShapeOf(OutputOf(**layer, 0));
+      std::optional<Blocked> next;
+      if (is_transpose) next = Turned(stored.form, **layer);
+      if (is_view && shape != nullptr) next = Reshaped(stored.form, *shape);
+      if (!next) return std::nullopt;
+      stored.form = *std::move(next);
+    }
+    if (scales_made_ != nullptr) stored.absorbed.push_back(scales_made_);
+    return stored;
+  }
+
+  bool FindScales(const Layer& dequantize, Stored& stored) {
+    const std::optional<ValueId> scales = InputOf(dequantize, 1), zeros = InputOf(dequantize, 2);
+    if (!edit_.IsConstant(scales) || ShapeOf(scales) == nullptr) return false;
+    if (!FindBlocks(dequantize, *ShapeOf(scales), stored.form)) return false;
+    if (!stored.form.block) return true;
+    stored.scales = scales;
+    // They may be stored in fewer bits than they are used in themselves.
+    Layer* const made = edit_.ProducerOf(scales);
+    if (made != nullptr && (made->op == "Cast" || IsOneOf(made->op, kDequantize)) &&
+        edit_.IsConstant(InputOf(*made, 0))) {
+      scales_made_ = made;
+      stored.scales = InputOf(*made, 0);
+    }
+    if (!zeros || IsFloatingPoint(graph_.value(*stored.tensor).type)) return true;
+    if (!edit_.IsConstant(zeros)) return false;
+    const auto numbers = edit_.IntegersIn(zeros);
+    if (!numbers || std::ranges::any_of(*numbers, [](std::int64_t number) { return number != 0; }))
+      stored.zero_points = zeros;
+    return true;
+  }
+
+  bool Keep(Layer& layer) {
+    const bool is_gather = layer.op == "Gather", is_convolution = layer.op == "Conv";
+    const std::size_t place = is_gather ? 0 : 1;
+    const std::optional<Stored> stored = Find(InputOf(layer, place));
+    if (!stored || (stored->is_view && (is_gather || is_convolution))) return false;
+    edit_.SetInput(layer, place, stored->tensor);
+    if (stored->is_view) layer.attributes[kStoredShape] = stored->form.shape.dims;
+    if (is_gather) {
+      layer.op = "com.microsoft.GatherBlockQuantized";
+      layer.attributes["gather_axis"] = IntegerOf(layer, "axis", 0);
+      layer.attributes["bits"] = std::int64_t{8};
+    }
+    if (stored->scales && !is_convolution) {
+      const std::size_t scales = is_gather ? 2 : kStoredScales;
+      layer.attributes[kStoredBlock] = stored->form.block->dims;
+      edit_.SetInput(layer, scales, stored->scales);
+      if (stored->zero_points) edit_.SetInput(layer, scales + 1, stored->zero_points);
+    }
+    for (Layer* const absorbed : stored->absorbed) {
+      if (edit_.IsRemoved(*absorbed) || !edit_.IsUnread(*absorbed->outputs[0])) continue;
+      GraphEdit::PrependOrigins(layer, *absorbed);
+      edit_.Remove(*absorbed);
+    }
+    return true;
+  }
+
+  ModelGraph& graph_;
+  GraphEdit edit_;
+  Layer* scales_made_ = nullptr;  // by the Find() that runs
+};
+
+}  // namespace
+
+RewritePass KeepStoredWeights(ModelGraph& graph) {
+  RewritePass pass{"keep-stored-weights", "weights in fewer bits than the arithmetic are read as they are stored", {}};
+  if (HasOperator(graph, {"Cast", "DequantizeLinear", "com.microsoft.DequantizeLinear"}))
+    pass.rewrites = StoredWeights(graph).Run();
+  return pass;
+}
+
+}  // namespace infimum

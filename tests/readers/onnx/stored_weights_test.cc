@@ -1,0 +1,177 @@
+// Weights in fewer bits than the arithmetic: every form in which a file may have them is one product with its bytes as
+// stored, scales and zero points among them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/readers/onnx/model_text.h"
+
+namespace infimum::stored_weights_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A model whose last layer is the product: y = x (2 x 4096) times what `nodes` make of `weights`.
+ModelGraph Model(const std::string& type, const std::string& weights, const std::string& nodes) {
+  return ReadText("g (" + type + "[2, 4096] x) => (" + type + "[2, 1024] y) <" + weights + "> {" + nodes + "}", {}, 25);
+}
+
+struct Form {
+  const char* name;
+  const char* type;
+  const char* weights;
+  const char* nodes;
+  const char* text;      // of the product, from its types on
+  std::int64_t elements;  // bytes of the weights
+  std::int64_t scales;    // bytes of scales and zero points
+};
+
+constexpr std::int64_t kCount = 4096 * 1024;
+
+const Form kForms[] = {
+    {"PerTensor", "float", "int8[4096, 1024] w, float s, int8 z", "f = DequantizeLinear (w, s, z) y = MatMul (x, f)",
+     "f32:s8:f32 a=1x2x4096 b=1x4096x1024 bias=no weights=const", kCount, 0},
+    {"PerColumn", "float", "int8[4096, 1024] w, float[1024] s, int8[1024] z",
+     "f = DequantizeLinear <axis = 1> (w, s, z) y = MatMul (x, f)", "scales=4096x1:f32:s8", kCount, 1024 * 4 + 1024},
+    {"PerColumnWithoutZeros", "float", "int8[4096, 1024] w, float[1024] s",
+     "f = DequantizeLinear (w, s) y = MatMul (x, f)", "scales=4096x1:f32", kCount, 1024 * 4},
+    {"PerRow", "float", "int8[4096, 1024] w, float[4096] s",
+     "f = DequantizeLinear <axis = 0> (w, s) y = MatMul (x, f)", "scales=1x1024:f32", kCount, 4096 * 4},
+    {"Blocked", "float", "int4[4096, 1024] w, float[128, 1024] s",
+     "f = DequantizeLinear <axis = 0, block_size = 32> (w, s) y = MatMul (x, f)", "f32:s4:f32 a=1x2x4096", kCount / 2,
+     128 * 1024 * 4},
+    {"BlockedWithZeros", "float", "uint4[4096, 1024] w, float[128, 1024] s, uint4[128, 1024] z",
+     "f = DequantizeLinear <axis = 0, block_size = 32> (w, s, z) y = MatMul (x, f)", "scales=32x1:f32:u4", kCount / 2,
+     128 * 1024 * 4 + 128 * 1024 / 2},
+    {"GemmTransposed", "float", "uint4[1024, 4096] w, float[1024, 32] s",
+     "f = DequantizeLinear <axis = 1, block_size = 128> (w, s) y = Gemm <transB = 1> (x, f)",
+     "b=1x4096x1024 bias=no weights=const scales=128x1:f32", kCount / 2, 1024 * 32 * 4},
+    {"GemmWithBias", "float", "uint4[1024, 4096] w, float[1024, 32] s, float[1024] b",
+     "f = DequantizeLinear <axis = 1, block_size = 128> (w, s) y = Gemm <transB = 1> (x, f, b)",
+     "bias=column weights=const scales=128x1:f32", kCount / 2, 1024 * 32 * 4 + 1024 * 4},
+    {"BehindTranspose", "float", "int4[1024, 4096] w, float[1024, 128] s",
+     "f = DequantizeLinear <axis = -1, block_size = 32> (w, s) t = Transpose <perm = [1, 0]> (f) y = MatMul (x, t)",
+     "f32:s4:f32 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=32x1:f32", kCount / 2, 1024 * 128 * 4},
+    {"BehindTransposeAndCast", "float16", "int4[1024, 4096] w, float[1024, 128] s",
+     "f = DequantizeLinear <axis = 1, block_size = 32> (w, s) t = Transpose (f) c = Cast <to = 10> (t) "
+     "y = MatMul (x, c)",
+     "f16:s4:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=32x1:f32", kCount / 2, 1024 * 128 * 4},
+    {"BehindCastAndTranspose", "float16", "uint4[1024, 4096] w, float[1024, 128] s, uint4[1024, 128] z",
+     "f = DequantizeLinear <axis = 1, block_size = 32> (w, s, z) c = Cast <to = 10> (f) t = Transpose (c) "
+     "y = MatMul (x, t)",
+     "f16:u4:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=32x1:f32:u4", kCount / 2,
+     1024 * 128 * 4 + 1024 * 128 / 2},
+    {"BehindReshape", "float", "int4[1024, 128, 32] w, float[1024, 128, 1] s, int64[2] shape = {1024, 4096}",
+     "f = DequantizeLinear <axis = 2, block_size = 32> (w, s) r = Reshape (f, shape) t = Transpose (r) "
+     "y = MatMul (x, t)",
+     "b=1x4096x1024 bias=no weights=const scales=32x1:f32", kCount / 2, 1024 * 128 * 4},
+    {"GroupsOfAReshape", "float", "int8[131072, 32] w, float[131072] s, int64[2] shape = {1024, 4096}",
+     "f = DequantizeLinear <axis = 0> (w, s) r = Reshape (f, shape) t = Transpose (r) y = MatMul (x, t)",
+     "b=1x4096x1024 bias=no weights=const scales=32x1:f32", kCount, 1024 * 128 * 4},
+    {"Contrib", "float16", "uint4[4096, 1024] w, float16[32, 1024] s, uint4[32, 1024] z",
+     "f = com.microsoft.DequantizeLinear <axis = 0, block_size = 128> (w, s, z) y = MatMul (x, f)",
+     "f16:u4:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=128x1:f16:u4", kCount / 2,
+     32 * 1024 * 2 + 32 * 1024 / 2},
+    {"CastAlone", "float16", "int8[1024, 4096] w", "f = Cast <to = 10> (w) t = Transpose (f) y = MatMul (x, t)",
+     "f16:s8:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const", kCount, 0},
+    {"Float8", "float16", "float8e4m3fn[4096, 1024] w, float16[1024] s, float8e4m3fn[1024] z",
+     "f = DequantizeLinear <axis = 1> (w, s, z) y = MatMul (x, f)",
+     "f16:f8e4m3:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=4096x1:f16", kCount, 1024 * 2},
+    {"Float8OfTheOtherKind", "float", "float8e5m2[1024, 4096] w, float s",
+     "f = DequantizeLinear (w, s) t = Transpose (f) y = MatMul (x, t)", "f32:f8e5m2:f32", kCount, 0},
+    {"MxFloat4", "float", "float4e2m1[1024, 4096] w, float8e8m0[1024, 128] e",
+     "s = Cast <to = 1> (e) f = DequantizeLinear <axis = 1, block_size = 32> (w, s) t = Transpose (f) "
+     "y = MatMul (x, t)",
+     "f32:f4e2m1:f32 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=32x1:f8e8m0", kCount / 2, 1024 * 128},
+    {"NvFloat4", "float", "float4e2m1[1024, 4096] w, float8e4m3fn[1024, 256] e, float g",
+     "s = DequantizeLinear (e, g) f = DequantizeLinear <axis = 1, block_size = 16> (w, s) t = Transpose (f) "
+     "y = MatMul (x, t)",
+     "f32:f4e2m1:f32 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=16x1:f8e4m3", kCount / 2, 1024 * 256},
+    {"TwoBits", "float", "uint2[4096, 1024] w, float[128, 1024] s",
+     "f = DequantizeLinear <axis = 0, block_size = 32> (w, s) y = MatMul (x, f)", "f32:u2:f32", kCount / 4,
+     128 * 1024 * 4},
+    {"MatMulNBits", "float", "uint8[1024, 128, 16] w, float[131072] s",
+     "y = com.microsoft.MatMulNBits <K = 4096, N = 1024, bits = 4, block_size = 32> (x, w, s)",
+     "f32:s4:f32 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=32x1:f32", kCount / 2, 131072 * 4},
+    {"MatMulNBitsWithZeros", "float", "uint8[1024, 32, 128] w, float[32768] s, uint8[32768] z",
+     "y = com.microsoft.MatMulNBits <K = 4096, N = 1024, bits = 8, block_size = 128, accuracy_level = 4> (x, w, s, z)",
+     "scales=128x1:f32:u8 activations=s8", kCount, 32768 * 5},
+};
+
+class StoredWeights : public ::testing::TestWithParam<Form> {};
+
+TEST_P(StoredWeights, AreOneProductThatReadsThemAsTheyAre) {
+  const Form& form = GetParam();
+  const ModelGraph graph = Model(form.type, form.weights, form.nodes);
+  ASSERT_EQ(graph.layers.size(), 1u);
+  const Layer& product = graph.layers.back();
+  EXPECT_THAT(Describe(product), HasSubstr(form.text));
+  ASSERT_GE(product.work.operand_reads.size(), 2u);
+  EXPECT_EQ(product.work.operand_reads[1].value, form.elements);
+  const auto rest = std::accumulate(product.work.operand_reads.begin() + 2, product.work.operand_reads.end(), Bytes());
+  EXPECT_EQ(rest.value, form.scales);
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, StoredWeights, ::testing::ValuesIn(kForms),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(StoredWeights, AnEmbeddingsRowsAreReadAsTheyAre) {
+  const ModelGraph graph = ReadText(R"(
+    g (int64[8] i) => (float[8, 4096] y) <int4[32000, 4096] w, float[32000, 128] s> {
+      [dequantize] f = DequantizeLinear <axis = 1, block_size = 32> (w, s)
+      [rows] y = Gather (f, i)
+    })");
+  ASSERT_EQ(graph.layers.size(), 1u);
+  const Layer& rows = LayerCalled(graph, "rows");
+  EXPECT_EQ(rows.work.read().value, 8 * 4096 / 2 + 8 * 128 * 4 + 8 * 8);
+  EXPECT_EQ(rows.origins, (std::vector<std::string>{"dequantize", "rows"}));
+}
+
+// One table, read by rows and by the last product: neither has a copy in floating point.
+TEST(StoredWeights, ATiedTableIsReadTwice) {
+  const ModelGraph graph = ReadText(R"(
+    g (int64[1] i) => (float[1, 32000] y) <int8[32000, 512] w, float[32000] s> {
+      f = DequantizeLinear <axis = 0> (w, s)
+      [rows] x = Gather (f, i)
+      t = Transpose (f)
+      [head] y = MatMul (x, t)
+    })");
+  ASSERT_EQ(graph.layers.size(), 2u);
+  EXPECT_EQ(LayerCalled(graph, "rows").work.read().value, 512 + 4 + 8);
+  EXPECT_EQ(LayerCalled(graph, "head").work.operand_reads[1].value, 32000 * 512);
+  EXPECT_THAT(Describe(LayerCalled(graph, "head")), HasSubstr("scales=512x1:f32"));
+}
+
+// Blocks that are none where the product reads them, and weights that are computed: as before, in floating point.
+TEST(StoredWeights, WhatIsNoBlockStaysANumber) {
+  const ModelGraph split = Model("float", "int8[2048, 2048] w, float[2048, 64] s, int64[2] shape = {4096, 1024}",
+                                 "f = DequantizeLinear <axis = 1, block_size = 32> (w, s) r = Reshape (f, shape) "
+                                 "[product] y = MatMul (x, r)");
+  EXPECT_THAT(Describe(LayerCalled(split, "product")), HasSubstr("scales=1x32:f32"));
+  const ModelGraph across = Model("float", "int8[1024, 4096] w, float[1024, 3] s, int64[2] shape = {4096, 1024}",
+                                  "f = DequantizeLinear <axis = 1, block_size = 1366> (w, s) r = Reshape (f, shape) "
+                                  "[product] y = MatMul (x, r)");
+  EXPECT_THAT(Describe(LayerCalled(across, "product")), HasSubstr("f32:f32:f32"));
+  const ModelGraph computed = ReadText(R"(
+    g (float[2, 64] x, int8[64, 32] w) => (float[2, 32] y) <float s> {
+      f = DequantizeLinear (w, s)
+      [product] y = MatMul (x, f)
+    })");
+  EXPECT_THAT(Describe(LayerCalled(computed, "product")), HasSubstr("f32:f32:f32"));
+}
+
+// Four matrices, each with a scale of its own for every column.
+TEST(StoredWeights, ABatchHasTheScalesOfEachMatrix) {
+  const ModelGraph graph = ReadText(R"(
+    g (float[4, 2, 64] x) => (float[4, 2, 32] y) <int8[4, 64, 32] w, float[4, 2, 32] s> {
+      f = DequantizeLinear <axis = 1, block_size = 32> (w, s)
+      [product] y = MatMul (x, f)
+    })");
+  const Layer& product = LayerCalled(graph, "product");
+  EXPECT_THAT(Describe(product), HasSubstr("b=4x64x32 bias=no weights=const scales=32x1:f32"));
+  EXPECT_EQ(product.work.operand_reads[2].value, 4 * 2 * 32 * 4);
+}
+
+}  // namespace
+}  // namespace infimum::stored_weights_test
