@@ -108,4 +108,67 @@ std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier ti
   return offers;
 }
 
+namespace {
+
+// An offer of the f32 form on weights that were dequantized before.
+class OnceDequantized : public Program {
+ public:
+  explicit OnceDequantized(HostTensor weights) : weights_(std::move(weights)) {}
+
+  Status Prepare(Problem problem, const LayerConfig& form, const decltype(Offer::make)& make) {
+    problem.config = form;
+    problem.operands.resize(OperandsOf(form).size());
+    problem.operands[1] = &weights_;
+    INFIMUM_ASSIGN_OR_RETURN(inner_, make(problem));
+    return {};
+  }
+
+  Status Run() override { return inner_->Run(); }
+  Status Pack() override { return inner_->Pack(); }
+  Status Unpack() override { return inner_->Unpack(); }
+  bool in_place() const override { return inner_->in_place(); }
+  Bytes footprint() const override { return inner_->footprint(); }
+  std::vector<ConstantBlock> Constants() override { return inner_->Constants(); }
+
+ private:
+  HostTensor weights_;
+  std::unique_ptr<Program> inner_;
+};
+
+}  // namespace
+
+std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
+  if (!config.scales.any() || config.weights != Constness::kConstant || BytesPerElement(config.scales.type) < 2 ||
+      !IsInteger(config.types.weights))
+    return {};
+  MatMulConfig form = config;
+  form.scales = {};
+  form.types.weights = config.types.input;
+  std::vector<Offer> offers = OffersFor(form, CandidateTier::kEngine);
+  for (Offer& offer : offers) {
+    offer.candidate.algorithm = std::string(kOnceDequantized) + offer.candidate.algorithm;
+    offer.candidate.library_choice = false;
+    offer.place = nullptr;
+    offer.make = [config, form, inner = offer.make](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor weights, HostTensor::Make(form.b, form.types.weights));
+      const std::size_t scales = config.bias == MatMulBias::kNone ? 2 : 3;
+      const std::int64_t depth = form.b.dims[form.b.rank() - 2], columns = form.b.dims.back();
+      const Shape blocks = ScaleShape(config);
+      const std::int64_t of_matrix = blocks.dims[blocks.rank() - 2] * blocks.dims.back();
+      for (std::int64_t i = 0; i < weights.count(); ++i) {
+        const std::int64_t row = i / columns % depth, column = i % columns, matrix = i / columns / depth;
+        const std::int64_t at = matrix * of_matrix + row / config.scales.rows * blocks.dims.back() +
+                                column / config.scales.columns;
+        const bool has_zeros = config.scales.zero_points != DataType::kNone;
+        const double zero = has_zeros ? problem.operands[scales + 1]->Get(at) : 0;
+        weights.Set(i, (problem.operands[1]->Get(i) - zero) * problem.operands[scales]->Get(at));
+      }
+      auto made = std::make_unique<OnceDequantized>(std::move(weights));
+      INFIMUM_RETURN_IF_ERROR(made->Prepare(problem, form, inner));
+      return std::unique_ptr<Program>(std::move(made));
+    };
+  }
+  return offers;
+}
+
 }  // namespace infimum::cpu

@@ -61,7 +61,9 @@ Offers DirectOffers(const RecurrentConfig& config, const LayerValues&, const Epi
 
 // Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
 Offers OwnOffers(const ConvolutionConfig& config) { return UpsamplingProductOffers(config); }
-Offers OwnOffers(const MatMulConfig&) { return {}; }
+Offers OwnOffers(const MatMulConfig& config) {
+  return Joined(StoredProductOffers(config), OnceDequantizedOffers(config));
+}
 Offers OwnOffers(const RecurrentConfig& config) { return LstmKernelOffers(config); }
 
 template <class Config>

@@ -29,6 +29,11 @@ std::vector<Offer> FusedOffers(const LayerConfig& product, const Epilogue& epilo
 inline constexpr std::string_view kDequantized = "dequantized/";
 std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier tier, const LayerValues& values);
 
+// Products whose weights have scales for each block, as f32 products of what they are, made once: as-f32/ and the name
+// of such an offer. Empty for other products and for weights that change from run to run.
+inline constexpr std::string_view kOnceDequantized = "as-f32/";
+std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config);
+
 // An LSTM over one sequence, infimum/lstm-rows:avx2. Empty for other cells, types and batches, and for weights that
 // change from run to run.
 std::vector<Offer> LstmKernelOffers(const RecurrentConfig& config);

@@ -1,6 +1,7 @@
 #include "microbench/reference/random_fill.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "microbench/reference/index_map.h"
@@ -133,6 +134,13 @@ void FillOperand(const LayerConfig& config, std::size_t number, std::uint64_t se
   }
   Range range;
   if (IsInteger(tensor.type())) range = IntegerOperand(config, number, tensor.type());
+  if (const auto* product = std::get_if<MatMulConfig>(&config); product != nullptr && product->scales.any()) {
+    const Operand operand = OperandsOf(config)[number];
+    const bool is_signed = operand.type == DataType::kS4 || operand.type == DataType::kS8;
+    const double levels = std::exp2(BitsPerElement(operand.type));
+    if (IsInteger(operand.type)) range = {is_signed ? -levels / 2 : 0, is_signed ? levels / 2 - 1 : levels - 1};
+    if (operand.shape == ScaleShape(*product) && IsFloatingPoint(operand.type)) range = {0.01, 0.02};
+  }
   if (const auto* pointwise = std::get_if<PointwiseConfig>(&config)) {
     range = PointwiseOperand(pointwise->kind, number, tensor.type());
   }

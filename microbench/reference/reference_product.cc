@@ -78,6 +78,9 @@ std::unique_ptr<Reference> MakeFamilyReference(const MatMulConfig& config, const
   const std::size_t rank = output.rank();
   const std::int64_t depth = config.a.dims.back();
   const ProductValues values = ProductValuesOf(config.types, depth, own);
+  const WeightScales& blocks = config.scales;
+  const std::size_t scales = config.bias == MatMulBias::kNone ? 2 : 3;
+  const Shape scale_shape = blocks.any() ? ScaleShape(config) : Shape();
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, output);
     std::vector<std::int64_t> from_a = position, from_b = position;
@@ -90,7 +93,15 @@ std::unique_ptr<Reference> MakeFamilyReference(const MatMulConfig& config, const
       from_a[rank - 1] = k;
       from_b[rank - 2] = k;
       const double a = (*operands[0])[Ravel(from_a, config.a)] - static_cast<double>(values.input_zero);
-      const double b = (*operands[1])[Ravel(from_b, config.b)] - values.WeightZero(position.back());
+      double b = (*operands[1])[Ravel(from_b, config.b)] - values.WeightZero(position.back());
+      if (blocks.any()) {
+        std::vector<std::int64_t> of_block = from_b;
+        of_block[rank - 2] /= blocks.rows;
+        of_block[rank - 1] /= blocks.columns;
+        const std::int64_t block = Ravel(of_block, scale_shape);
+        if (blocks.zero_points != DataType::kNone) b -= (*operands[scales + 1])[block];
+        b *= (*operands[scales])[block];
+      }
       sum += a * b;
       magnitude += std::fabs(a * b);
     }

@@ -179,7 +179,14 @@ double LayerTolerance(NumericContract contract, const LayerConfig& config) {
   // tf32 concerns products alone and leaves storage as it is.
   const bool narrows = contract == NumericContract::kTf32 ? is_product : true;
   const bool stored_finer = IsFloatingPoint(types.input) && UnitRoundoff(types.input) < contract_roundoff;
-  const double operands = narrows && stored_finer ? 4 * contract_roundoff : 0;
+  double operands = narrows && stored_finer ? 4 * contract_roundoff : 0;
+  if (const auto* product = std::get_if<MatMulConfig>(&config)) {
+    // One operand that the model lets round; 8 bits have half a step of 127 levels of a block's largest.
+    const DataType rounded = product->activations;
+    if (rounded == DataType::kS8) operands = std::max(operands, 4 * UnitRoundoff(NumericContract::kInt8));
+    if (rounded == DataType::kF16 || rounded == DataType::kBF16)
+      operands = std::max(operands, 2 * UnitRoundoff(rounded));
+  }
   const bool result_narrows = contract != NumericContract::kTf32 && stored_finer;
   const double result =
       2 * std::max({UnitRoundoff(types.output), result_narrows ? contract_roundoff : 0, kF32Roundoff});

@@ -45,6 +45,36 @@ using DequantizeRow = void (*)(const void* x, float* y, std::int64_t count, Quan
 // Columns of a block of a packed matrix, see matrix_vector.
 inline constexpr std::int64_t kPackedColumns = 64;
 
+// Weights of 4 or 8 bits in the order of reading. A group of kPackedColumns columns is, block after block of its rows: a
+// scale for each column, f32; where there are zero points one for each column, a byte; and the elements, unsigned,
+// columns side by side in lanes of 32 bits. A lane holds 4 rows of 8 bits, or 8 of 4 bits, of which the first 4 are the
+// low halves of its bytes.
+struct StoredMatrix {
+  const char* packed = nullptr;
+  std::int64_t blocks = 0;
+  std::int64_t block = 0;  // rows, a multiple of 8
+  int bits = 4;
+  bool zero_points = false;
+  int zero = 0;  // of all, where there are none
+
+  std::int64_t block_bytes() const {
+    return kPackedColumns * (4 + (zero_points ? 1 : 0)) + block * kPackedColumns * bits / 8;
+  }
+  std::int64_t group_bytes() const { return blocks * block_bytes(); }
+};
+
+// Rows of a in 8 bits, `step` bytes apart; scales and sums of elements of their blocks, row by row.
+struct QuantizedRows {
+  const std::int8_t* elements;
+  std::int64_t step;
+  const float* scales;
+  const std::int32_t* sums;
+  std::int64_t blocks;
+};
+using StoredDots = void (*)(const StoredMatrix& matrix, const char* group, const QuantizedRows& a, float* y,
+                            std::int64_t y_step);
+inline constexpr int kDotRows = 3;
+
 struct VectorKernels {
   const char* name;  // "avx512", "avx2", "sse2"
 #define INFIMUM_KERNEL(name, Function, Result, parameters) Result(*name) parameters;
