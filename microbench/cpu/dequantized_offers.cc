@@ -145,8 +145,12 @@ std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
   form.scales = {};
   form.types.weights = config.types.input;
   std::vector<Offer> offers = OffersFor(form, CandidateTier::kEngine);
+  // What other primitives make of the product is none for its few rows.
+  std::erase_if(offers,
+                [](const Offer& offer) { return offer.candidate.algorithm.find("matmul-") != std::string::npos; });
   for (Offer& offer : offers) {
-    offer.candidate.algorithm = std::string(kOnceDequantized) + offer.candidate.algorithm;
+    if (!offer.candidate.algorithm.starts_with(kOnceDequantized))
+      offer.candidate.algorithm = std::string(kOnceDequantized) + offer.candidate.algorithm;
     offer.candidate.library_choice = false;
     offer.place = nullptr;
     offer.make = [config, form, inner = offer.make](const Problem& problem) -> Result<std::unique_ptr<Program>> {
@@ -157,8 +161,8 @@ std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
       const std::int64_t of_matrix = blocks.dims[blocks.rank() - 2] * blocks.dims.back();
       for (std::int64_t i = 0; i < weights.count(); ++i) {
         const std::int64_t row = i / columns % depth, column = i % columns, matrix = i / columns / depth;
-        const std::int64_t at = matrix * of_matrix + row / config.scales.rows * blocks.dims.back() +
-                                column / config.scales.columns;
+        const std::int64_t at =
+            matrix * of_matrix + row / config.scales.rows * blocks.dims.back() + column / config.scales.columns;
         const bool has_zeros = config.scales.zero_points != DataType::kNone;
         const double zero = has_zeros ? problem.operands[scales + 1]->Get(at) : 0;
         weights.Set(i, (problem.operands[1]->Get(i) - zero) * problem.operands[scales]->Get(at));

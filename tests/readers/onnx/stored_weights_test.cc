@@ -22,7 +22,7 @@ struct Form {
   const char* type;
   const char* weights;
   const char* nodes;
-  const char* text;      // of the product, from its types on
+  const char* text;       // of the product, from its types on
   std::int64_t elements;  // bytes of the weights
   std::int64_t scales;    // bytes of scales and zero points
 };
@@ -36,8 +36,8 @@ const Form kForms[] = {
      "f = DequantizeLinear <axis = 1> (w, s, z) y = MatMul (x, f)", "scales=4096x1:f32:s8", kCount, 1024 * 4 + 1024},
     {"PerColumnWithoutZeros", "float", "int8[4096, 1024] w, float[1024] s",
      "f = DequantizeLinear (w, s) y = MatMul (x, f)", "scales=4096x1:f32", kCount, 1024 * 4},
-    {"PerRow", "float", "int8[4096, 1024] w, float[4096] s",
-     "f = DequantizeLinear <axis = 0> (w, s) y = MatMul (x, f)", "scales=1x1024:f32", kCount, 4096 * 4},
+    {"PerRow", "float", "int8[4096, 1024] w, float[4096] s", "f = DequantizeLinear <axis = 0> (w, s) y = MatMul (x, f)",
+     "scales=1x1024:f32", kCount, 4096 * 4},
     {"Blocked", "float", "int4[4096, 1024] w, float[128, 1024] s",
      "f = DequantizeLinear <axis = 0, block_size = 32> (w, s) y = MatMul (x, f)", "f32:s4:f32 a=1x2x4096", kCount / 2,
      128 * 1024 * 4},
