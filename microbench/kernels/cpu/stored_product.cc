@@ -129,31 +129,31 @@ class StoredProgram : public Program {
     const StoredMatrix& matrix = packing_.matrix;
     const std::size_t scales_at = config_.bias == MatMulBias::kNone ? 2 : 3;
     const HostTensor& weights = *problem.operands[1];
-    const HostTensor& scales = *problem.operands[scales_at];
     const bool is_signed = weights.type() == DataType::kS8;
     const int offset = is_signed ? 1 << (matrix.bits - 1) : 0;
-    const std::int64_t kept = matrix.zero_points ? 1 : 0;
-    for (std::int64_t column = 0; column < packing_.columns; ++column) {
-      for (std::int64_t block = 0; block < matrix.blocks; ++block) {
-        char* const head = to + column / kPackedColumns * matrix.group_bytes() + block * matrix.block_bytes();
-        const std::int64_t lane = column % kPackedColumns, first = block * packing_.rows;
-        const std::int64_t of_scale = first / config_.scales.rows * packing_.columns + column;
-        const auto scale = static_cast<float>(scales.Get(of_scale));
-        std::memcpy(head + lane * 4, &scale, 4);
+    const std::int64_t columns = packing_.columns, zeros = matrix.zero_points ? kPackedColumns : 0;
+    const auto head = [&](std::int64_t block, std::int64_t column) {
+      return to + column / kPackedColumns * matrix.group_bytes() + block * matrix.block_bytes();
+    };
+    for (std::int64_t block = 0; block < matrix.blocks; ++block) {
+      for (std::int64_t column = 0; column < columns; ++column) {
+        const std::int64_t at = block * packing_.rows / config_.scales.rows * columns + column;
+        const std::int64_t lane = column % kPackedColumns;
+        const auto scale = static_cast<float>(problem.operands[scales_at]->Get(at));
+        std::memcpy(head(block, column) + lane * 4, &scale, 4);
         if (matrix.zero_points)
-          head[kPackedColumns * 4 + lane] =
-              static_cast<char>(static_cast<int>(problem.operands[scales_at + 1]->Get(of_scale)) + offset);
-        char* const elements = head + kPackedColumns * (4 + kept) + lane * 4;
-        const std::int64_t count = std::min(packing_.rows, packing_.depth - first);
-        const auto* from = weights.As<std::uint8_t>() + first * packing_.columns + column;
-        for (std::int64_t row = 0; row < count; ++row) {
-          const int element =
-              (is_signed ? static_cast<std::int8_t>(from[row * packing_.columns]) : from[row * packing_.columns]) +
-              offset;
-          const std::int64_t step = row * matrix.bits / 32, within = row % (32 / matrix.bits);
-          char& byte = elements[step * kPackedColumns * 4 + within % 4];
-          byte = static_cast<char>(byte | element << (within / 4 * 4));
-        }
+          head(block, column)[kPackedColumns * 4 + lane] =
+              static_cast<char>(static_cast<int>(problem.operands[scales_at + 1]->Get(at)) + offset);
+      }
+    }
+    const auto* from = weights.As<std::uint8_t>();
+    for (std::int64_t row = 0; row < packing_.depth; ++row) {
+      const std::int64_t in_block = row % packing_.rows, within = in_block % (32 / matrix.bits);
+      const std::int64_t step = kPackedColumns * (4 + in_block * matrix.bits / 32 * 4) + zeros + within % 4;
+      for (std::int64_t column = 0; column < columns; ++column, ++from) {
+        const int element = (is_signed ? static_cast<std::int8_t>(*from) : *from) + offset;
+        char& byte = head(row / packing_.rows, column)[step + column % kPackedColumns * 4];
+        byte = static_cast<char>(byte | element << (within / 4 * 4));
       }
     }
   }

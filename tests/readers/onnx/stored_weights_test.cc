@@ -161,6 +161,17 @@ TEST(StoredWeights, WhatIsNoBlockStaysANumber) {
   EXPECT_THAT(Describe(LayerCalled(computed, "product")), HasSubstr("f32:f32:f32"));
 }
 
+TEST(StoredWeights, OfNothingIsNothing) {
+  const ModelGraph graph = ReadText(R"(
+    g (int64[2] i, float[2, 0] x) => (float[2, 64] y, float[2, 8] z) <int8[0, 64] w, float[64] s, int8[0, 8] v> {
+      f = DequantizeLinear <axis = 1> (w, s)
+      y = Gather (f, i)
+      h = DequantizeLinear <axis = 1, block_size = 4> (v, s)
+      z = MatMul (x, h)
+    })");
+  EXPECT_EQ(graph.outputs.size(), 2u);
+}
+
 // Four matrices, each with a scale of its own for every column.
 TEST(StoredWeights, ABatchHasTheScalesOfEachMatrix) {
   const ModelGraph graph = ReadText(R"(

@@ -99,7 +99,8 @@ class StoredWeights {
     return id && graph_.value(*id).shape ? &*graph_.value(*id).shape : nullptr;
   }
   bool IsStoredNarrow(std::optional<ValueId> id) const {
-    return edit_.IsConstant(id) && IsNarrowNumber(graph_.value(*id).type) && ShapeOf(id) != nullptr;
+    return edit_.IsConstant(id) && IsNarrowNumber(graph_.value(*id).type) && ShapeOf(id) != nullptr &&
+           ElementCount(*ShapeOf(id)) > 0;
   }
 
   // Blocks of one scale, from the operator's attributes and the shape of its scales.
