@@ -57,6 +57,20 @@ class Values {
     return maker->second->input_tensors.empty() ? "" : maker->second->input_tensors.front().dtype;
   }
 
+  // Whether its second input is dequantized from what no layer makes, and its first is not dequantized at all.
+  bool HasStoredWeights(const ProfiledLayer& layer) const {
+    if (layer.inputs.size() < 2 || !DequantizedFrom(layer).empty()) return false;
+    auto maker = maker_.find(layer.inputs[1]);
+    const auto is_view = [](std::string_view op) { return op == "Transpose" || op == "Cast" || op == "Reshape"; };
+    for (int steps = 0; steps < 4 && maker != maker_.end() && !maker->second->inputs.empty(); ++steps) {
+      const ProfiledLayer& made = *maker->second;
+      if (ConversionOf(made) == "DequantizeLinear") return IsOfModel(made);
+      if (!is_view(made.op)) return false;
+      maker = maker_.find(made.inputs.front());
+    }
+    return false;
+  }
+
   // Whether it reads an input of the model, which no layer makes.
   bool IsOfModel(const ProfiledLayer& layer) const {
     return !layer.inputs.empty() && !maker_.contains(layer.inputs.front());
@@ -102,13 +116,14 @@ QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size
       work.conversions.Add(conversion.empty() ? layer.op : conversion, TimeOf(layer));
       work.converting.push_back(index);
       work.is_quantized |= !conversion.empty();
-    } else if (IsHeavy(layer)) {
+    } else if (IsHeavy(layer) && layer.op != "MatMulNBits") {  // which reads weights as they are stored
       const bool is_on_integers = IsQuantized(layer.op) || IsEightBits(layer.input_tensors);
       (is_on_integers ? work.in_integers : work.in_float).Add(layer.name, TimeOf(layer));
       if (!is_on_integers) {
         const std::string from = values.DequantizedFrom(layer), to = values.QuantizedTo(layer);
         if (!from.empty() && !to.empty()) ++work.between_conversions;
         if (!from.empty() && !to.empty() && from != to) ++work.of_mixed_types;
+        if (KindOf(layer.op) == OperatorKind::kProduct && values.HasStoredWeights(layer)) ++work.of_stored_weights;
       }
       if (is_on_integers && IsFloat(layer.output_tensors)) work.writing_float.Add(layer.name, TimeOf(layer));
     }
@@ -118,6 +133,12 @@ QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size
 }
 
 std::string ActionForFloatLayers(const RunProfile& run, const QuantizedWork& work) {
+  if (2 * work.of_stored_weights > work.in_float.count())
+    return std::string("their weights alone are quantized, and become floating point anew in each inference: ") +
+           (run.framework == framework::kOnnxRuntime
+                ? "write them as MatMulNBits, whose kernels read the weights as they are stored "
+                  "(onnxruntime.quantization.matmul_nbits_quantizer, quant_format=QuantFormat.QOperator)"
+                : "export the products with the operator by which the engine reads such weights as they are stored");
   const std::optional<GraphOptimization> reported = ReportedOptimization(run), known = OptimizationOf(run);
   const bool is_low = known ? *known < GraphOptimization::kExtended : work.in_integers.count() == 0;
   if (run.framework == framework::kOnnxRuntime && is_low)

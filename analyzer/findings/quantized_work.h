@@ -20,6 +20,8 @@ struct QuantizedWork {
   // what of that reads signed 8 bits and is written unsigned, or the reverse.
   std::int64_t between_conversions = 0;
   std::int64_t of_mixed_types = 0;
+  // Of those in floating point: products whose weights alone were quantized, and are dequantized in each inference.
+  std::int64_t of_stored_weights = 0;
   // By operator, the reorders between both among them; without those of the model's own inputs.
   TimeBy conversions;
   std::vector<std::size_t> converting;  // indices into RunProfile::layers

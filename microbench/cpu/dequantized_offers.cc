@@ -145,23 +145,29 @@ std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
   form.scales = {};
   form.types.weights = config.types.input;
   std::vector<Offer> offers = OffersFor(form, CandidateTier::kEngine);
+  // What other primitives make of the product is none for its few rows.
+  std::erase_if(offers,
+                [](const Offer& offer) { return offer.candidate.algorithm.find("matmul-") != std::string::npos; });
   for (Offer& offer : offers) {
-    offer.candidate.algorithm = std::string(kOnceDequantized) + offer.candidate.algorithm;
+    if (!offer.candidate.algorithm.starts_with(kOnceDequantized))
+      offer.candidate.algorithm = std::string(kOnceDequantized) + offer.candidate.algorithm;
     offer.candidate.library_choice = false;
     offer.place = nullptr;
     offer.make = [config, form, inner = offer.make](const Problem& problem) -> Result<std::unique_ptr<Program>> {
       INFIMUM_ASSIGN_OR_RETURN(HostTensor weights, HostTensor::Make(form.b, form.types.weights));
       const std::size_t scales = config.bias == MatMulBias::kNone ? 2 : 3;
+      const bool has_zeros = config.scales.zero_points != DataType::kNone;
       const std::int64_t depth = form.b.dims[form.b.rank() - 2], columns = form.b.dims.back();
       const Shape blocks = ScaleShape(config);
-      const std::int64_t of_matrix = blocks.dims[blocks.rank() - 2] * blocks.dims.back();
-      for (std::int64_t i = 0; i < weights.count(); ++i) {
-        const std::int64_t row = i / columns % depth, column = i % columns, matrix = i / columns / depth;
-        const std::int64_t at = matrix * of_matrix + row / config.scales.rows * blocks.dims.back() +
-                                column / config.scales.columns;
-        const bool has_zeros = config.scales.zero_points != DataType::kNone;
-        const double zero = has_zeros ? problem.operands[scales + 1]->Get(at) : 0;
-        weights.Set(i, (problem.operands[1]->Get(i) - zero) * problem.operands[scales]->Get(at));
+      std::int64_t first = 0;  // block of the row
+      for (std::int64_t i = 0; i < weights.count();) {
+        const std::int64_t row = i / columns % depth;
+        if (i > 0 && row % config.scales.rows == 0) first += blocks.dims.back();
+        for (std::int64_t column = 0; column < columns; ++column, ++i) {
+          const std::int64_t block = first + column / config.scales.columns;
+          const double zero = has_zeros ? problem.operands[scales + 1]->Get(block) : 0;
+          weights.Set(i, (problem.operands[1]->Get(i) - zero) * problem.operands[scales]->Get(block));
+        }
       }
       auto made = std::make_unique<OnceDequantized>(std::move(weights));
       INFIMUM_RETURN_IF_ERROR(made->Prepare(problem, form, inner));

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
+#include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/primitives/product.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"
@@ -62,7 +63,7 @@ Offers DirectOffers(const RecurrentConfig& config, const LayerValues&, const Epi
 // Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
 Offers OwnOffers(const ConvolutionConfig& config) { return UpsamplingProductOffers(config); }
 Offers OwnOffers(const MatMulConfig& config) {
-  return Joined(StoredProductOffers(config), OnceDequantizedOffers(config));
+  return Joined(StoredProductOffers(config, Kernels(), Features().avx512_vnni), OnceDequantizedOffers(config));
 }
 Offers OwnOffers(const RecurrentConfig& config) { return LstmKernelOffers(config); }
 

@@ -39,17 +39,17 @@ std::int64_t ElementsOf(const Value& value) {
   return count.ok() ? *count : 0;
 }
 
-// How many parameters each operand of a workload has: all elements, but none where it scales another.
-std::vector<std::int64_t> ParametersOf(const Workload& workload) {
-  std::vector<std::int64_t> parameters;
+// How many bits a parameter of each operand of a workload has; 0 where it scales another.
+std::vector<int> ParameterBits(const Workload& workload) {
+  std::vector<int> bits;
   const auto add = [&](const LayerConfig& config, std::size_t place) {
     const auto* product = std::get_if<MatMulConfig>(&config);
     const bool scales = product != nullptr && place >= (product->bias == MatMulBias::kNone ? 2u : 3u);
-    parameters.push_back(scales ? 0 : ElementCount(OperandsOf(config)[place].shape));
+    bits.push_back(scales ? 0 : BitsPerElement(OperandsOf(config)[place].type));
   };
   if (const auto* config = std::get_if<LayerConfig>(&workload)) {
     for (std::size_t i = 0; i < OperandsOf(*config).size(); ++i) add(*config, i);
-    return parameters;
+    return bits;
   }
   std::set<RegionOperand> seen;
   for (const RegionMember& member : std::get<Region>(workload).members) {
@@ -57,7 +57,7 @@ std::vector<std::int64_t> ParametersOf(const Workload& workload) {
       if (member.operands[i].source != RegionOperand::Source::kMember && seen.insert(member.operands[i]).second)
         add(member.config, i);
   }
-  return parameters;
+  return bits;
 }
 
 std::vector<Weight> WeightsOf(const ModelGraph& graph, const Layer& layer) {
@@ -69,12 +69,15 @@ std::vector<Weight> WeightsOf(const ModelGraph& graph, const Layer& layer) {
   };
   if (layer.status == LayerStatus::kFree) return weights;
   if (layer.status == LayerStatus::kMeasurable) {
-    // Packed weights have several parameters in an element.
-    const std::vector<std::int64_t> parameters = ParametersOf(*layer.workload);
+    const std::vector<int> bits = ParameterBits(*layer.workload);
     for (std::size_t i = 0; i < layer.operand_inputs.size(); ++i) {
       const std::size_t before = weights.size();
       add(layer.operand_inputs[i]);
-      if (weights.size() > before && i < parameters.size()) weights.back().parameters = parameters[i];
+      if (weights.size() == before || i >= bits.size()) continue;
+      // Weights that are packed in bytes have several parameters in each.
+      Weight& weight = weights.back();
+      if (bits[i] == 0) weight.parameters = 0;
+      if (bits[i] > 0 && bits[i] < 8 && graph.value(weight.id).type == DataType::kU8) weight.parameters *= 8 / bits[i];
     }
   } else {
     for (std::size_t input = 0; input < layer.inputs.size(); ++input) add(input);

@@ -58,7 +58,8 @@ struct Checker {
 
   Status operator()(const MatMulConfig& config) const {
     if (config.scales.any())
-      return Error{"its weights have a scale for each block, which kernels of infimum's own read; they are not emitted"};
+      return Error{
+          "its weights have a scale for each block, which kernels of infimum's own read; they are not emitted"};
     INFIMUM_RETURN_IF_ERROR(CheckProduct(config));
     const bool scaled = IsInteger(config.types.input) && config.types.output != DataType::kS32;
     if (config.bias == MatMulBias::kFull && scaled && IsInteger(OperandsOf(LayerConfig(config))[2].type))

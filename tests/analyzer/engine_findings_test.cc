@@ -93,6 +93,25 @@ TEST(QuantizedInFloatFinding, ActivationsOfTwoTypesAreTheCauseWhereTheyAre) {
   EXPECT_THAT(alike->action, HasSubstr("are between DequantizeLinear and QuantizeLinear already"));
 }
 
+// Quantized outputs would be of no use: the arithmetic is meant in floating point, the weights alone are stored in less.
+TEST(QuantizedInFloatFinding, OfWeightsAloneTheRemedyIsToReadThemAsStored) {
+  const auto run_of = [](const char* view) {
+    ProfiledLayer dequantizes = Layer("d", "DequantizeLinear", 300, {"w", "s"}, {"f"});
+    dequantizes.input_tensors = {Of("s4")};
+    return RunOf({dequantizes, Layer("t", view, 5, {"f"}, {"t"}), Layer("mm1", "MatMul", 400, {"x", "t"}, {"e"}),
+                  Layer("mm2", "MatMulNBits", 20, {"e", "w2", "s2"}, {"y"})});
+  };
+  const std::optional<Finding> finding = FindingOf(run_of("Transpose"), "quantized-layers-in-float");
+  ASSERT_TRUE(finding);
+  EXPECT_THAT(finding->layers, ElementsAre("mm1"));
+  EXPECT_THAT(finding->action, HasSubstr("quant_format=QuantFormat.QOperator"));
+  EXPECT_THAT(finding->action, Not(HasSubstr("quantized output of its own")));
+  RunProfile engine = run_of("Transpose");
+  engine.framework = "tensorrt";
+  EXPECT_THAT(FindingOf(engine, "quantized-layers-in-float")->action, HasSubstr("reads such weights as they are"));
+  EXPECT_THAT(FindingOf(run_of("Mul"), "quantized-layers-in-float")->action, Not(HasSubstr("MatMulNBits")));
+}
+
 // The model's input comes in as floating point, and has to be quantized whatever is changed.
 TEST(QuantizedInFloatFinding, QuantizingTheModelsInputIsNoLoss) {
   ProfiledLayer input = Layer("q", "QuantizeLinear", 50, {"input"}, {"a"});

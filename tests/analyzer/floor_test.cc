@@ -124,7 +124,10 @@ TEST(CompulsoryTraffic, ScalesAndZeroPointsOfBlocksAreWeights) {
   const ValueId x = model.Input("x", {8, 1024});
   const ValueId w = model.Weight("w", {1024, 10}, DataType::kU4), s = model.Weight("s", {32, 10});
   const ValueId z = model.Weight("z", {32, 10}, DataType::kU4);
-  MatMulConfig config{{DataType::kF32, DataType::kU4, DataType::kF32}, Shape{{1, 8, 1024}}, Shape{{1, 1024, 10}}};
+  MatMulConfig config;
+  config.types.weights = DataType::kU4;
+  config.a = Shape{{1, 8, 1024}};
+  config.b = Shape{{1, 1024, 10}};
   config.scales = {32, 1, DataType::kF32, DataType::kU4};
   model.Output(model.Measurable("fc", "MatMul", {x, w, s, z}, config));
   EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 8 * 1024 * 4 + 5120 + 320 * 4 + 160);

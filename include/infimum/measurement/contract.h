@@ -21,7 +21,7 @@ std::string_view Name(NumericContract contract);
 std::optional<NumericContract> FindContract(std::string_view name);
 
 // The contract that a workload's own storage types ask for: int8 where the input or the output has at
-// most 8 integer bits (weights alone do not: 4-bit weights under f16 activations are f16 arithmetic),
+// most 8 integer bits (weights alone do not: those of 4 bits or f8 under f16 activations are f16 arithmetic),
 // else the narrowest floating type of input, weights and output; strict-f32 where nothing is narrower,
 // also for f64 and for integers of indices and shapes. A region: its first product's, or first member's.
 NumericContract NativeContract(const Workload& workload);

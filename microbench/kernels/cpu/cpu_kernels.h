@@ -22,10 +22,10 @@ Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<
 // Two products and a softmax between them, which keeps one head's scores in the cache: what a framework without a fused
 // kernel can do at best. infimum/attention-heads runs head after head, infimum/attention-batched all heads at once.
 std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerValues& values);
-// Weights of 4 or 8 bits with a scale for each block of a column, read as they are stored. infimum/stored-rows goes over
-// them for each row of a; infimum/stored-panels makes a part f32 that all rows share; infimum/stored-dots has a in 8 bits,
-// rounded for each block, where the layer allows it.
-std::vector<Offer> StoredProductOffers(const MatMulConfig& config);
+// Weights of 4 or 8 bits with a scale for each block of a column, read as they are stored. infimum/stored-rows goes
+// over them for each row of a; infimum/stored-panels makes a part f32 that all rows share; infimum/stored-dots has a in
+// 8 bits, rounded for each block, where the layer allows it.
+std::vector<Offer> StoredProductOffers(const MatMulConfig& config, const VectorKernels& kernels, bool has_vnni);
 std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values);
 std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, const LayerValues& values);
 std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const LayerValues& values);

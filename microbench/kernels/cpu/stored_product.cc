@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
-#include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
 #include "src/core/layer/family.h"
@@ -34,8 +33,11 @@ std::optional<Packing> PackingOf(const MatMulConfig& config) {
   if (!IsInteger(types.weights) || (bits != 4 && bits != 8) || config.scales.columns != 1) return std::nullopt;
   if (BytesPerElement(config.scales.type) < 2 || (zeros != DataType::kNone && zeros != types.weights))
     return std::nullopt;
-  Packing packing{config.b.dims[1], config.b.dims[2], CeilDivide(config.b.dims[2], kPackedColumns),
-                  std::min(config.scales.rows, kLargestBlock), {}};
+  Packing packing{config.b.dims[1],
+                  config.b.dims[2],
+                  CeilDivide(config.b.dims[2], kPackedColumns),
+                  std::min(config.scales.rows, kLargestBlock),
+                  {}};
   const bool is_one = config.scales.rows >= packing.depth;
   if (!is_one && (packing.rows % 8 != 0 || config.scales.rows % packing.rows != 0)) return std::nullopt;
   StoredMatrix& matrix = packing.matrix;
@@ -51,8 +53,14 @@ std::optional<Packing> PackingOf(const MatMulConfig& config) {
 
 class StoredProgram : public Program {
  public:
-  StoredProgram(const MatMulConfig& config, const Packing& packing, StoredKernel kernel)
-      : config_(config), packing_(packing), kernel_(kernel), rows_(config.a.dims[0] * config.a.dims[1]) {}
+  StoredProgram(const MatMulConfig& config, const Packing& packing, StoredKernel kernel, const VectorKernels& kernels,
+                bool has_vnni)
+      : config_(config),
+        packing_(packing),
+        kernel_(kernel),
+        kernels_(kernels),
+        has_vnni_(has_vnni),
+        rows_(config.a.dims[0] * config.a.dims[1]) {}
 
   Status Prepare(const Problem& problem) {
     problem_ = problem;
@@ -87,13 +95,13 @@ class StoredProgram : public Program {
     if (kernel_ == StoredKernel::kDots) {
       ParallelRanges(rows_, 4, [&](std::int64_t begin, std::int64_t end) {
         const std::int64_t at = begin * matrix.blocks;
-        Kernels().quantize_blocks(a + begin * padded_, (end - begin) * matrix.blocks, matrix.block,
-                                  static_cast<std::int8_t*>(quantized_.data()) + begin * padded_, scales_.data() + at,
-                                  integer_sums_.data() + at);
+        kernels_.quantize_blocks(a + begin * padded_, (end - begin) * matrix.blocks, matrix.block,
+                                 static_cast<std::int8_t*>(quantized_.data()) + begin * padded_, scales_.data() + at,
+                                 integer_sums_.data() + at);
       });
     } else if (kernel_ == StoredKernel::kRows && matrix.zero_points) {
       for (std::size_t i = 0; i < sums_.size(); ++i)
-        sums_[i] = Kernels().sum_row(a + static_cast<std::int64_t>(i) * matrix.block, matrix.block);
+        sums_[i] = kernels_.sum_row(a + static_cast<std::int64_t>(i) * matrix.block, matrix.block);
     }
     ParallelRanges(packing_.groups, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t group = begin; group < end; ++group) RunGroup(group, a);
@@ -121,30 +129,31 @@ class StoredProgram : public Program {
     const StoredMatrix& matrix = packing_.matrix;
     const std::size_t scales_at = config_.bias == MatMulBias::kNone ? 2 : 3;
     const HostTensor& weights = *problem.operands[1];
-    const HostTensor& scales = *problem.operands[scales_at];
     const bool is_signed = weights.type() == DataType::kS8;
     const int offset = is_signed ? 1 << (matrix.bits - 1) : 0;
-    const std::int64_t kept = matrix.zero_points ? 1 : 0;
-    for (std::int64_t column = 0; column < packing_.columns; ++column) {
-      for (std::int64_t block = 0; block < matrix.blocks; ++block) {
-        char* const head = to + column / kPackedColumns * matrix.group_bytes() + block * matrix.block_bytes();
-        const std::int64_t lane = column % kPackedColumns, first = block * packing_.rows;
-        const std::int64_t of_scale = first / config_.scales.rows * packing_.columns + column;
-        const auto scale = static_cast<float>(scales.Get(of_scale));
-        std::memcpy(head + lane * 4, &scale, 4);
+    const std::int64_t columns = packing_.columns, zeros = matrix.zero_points ? kPackedColumns : 0;
+    const auto head = [&](std::int64_t block, std::int64_t column) {
+      return to + column / kPackedColumns * matrix.group_bytes() + block * matrix.block_bytes();
+    };
+    for (std::int64_t block = 0; block < matrix.blocks; ++block) {
+      for (std::int64_t column = 0; column < columns; ++column) {
+        const std::int64_t at = block * packing_.rows / config_.scales.rows * columns + column;
+        const std::int64_t lane = column % kPackedColumns;
+        const auto scale = static_cast<float>(problem.operands[scales_at]->Get(at));
+        std::memcpy(head(block, column) + lane * 4, &scale, 4);
         if (matrix.zero_points)
-          head[kPackedColumns * 4 + lane] =
-              static_cast<char>(static_cast<int>(problem.operands[scales_at + 1]->Get(of_scale)) + offset);
-        char* const elements = head + kPackedColumns * (4 + kept) + lane * 4;
-        const std::int64_t count = std::min(packing_.rows, packing_.depth - first);
-        const auto* from = weights.As<std::uint8_t>() + first * packing_.columns + column;
-        for (std::int64_t row = 0; row < count; ++row) {
-          const int element = (is_signed ? static_cast<std::int8_t>(from[row * packing_.columns])
-                                         : from[row * packing_.columns]) + offset;
-          const std::int64_t step = row * matrix.bits / 32, within = row % (32 / matrix.bits);
-          char& byte = elements[step * kPackedColumns * 4 + within % 4];
-          byte = static_cast<char>(byte | element << (within / 4 * 4));
-        }
+          head(block, column)[kPackedColumns * 4 + lane] =
+              static_cast<char>(static_cast<int>(problem.operands[scales_at + 1]->Get(at)) + offset);
+      }
+    }
+    const auto* from = weights.As<std::uint8_t>();
+    for (std::int64_t row = 0; row < packing_.depth; ++row) {
+      const std::int64_t in_block = row % packing_.rows, within = in_block % (32 / matrix.bits);
+      const std::int64_t step = kPackedColumns * (4 + in_block * matrix.bits / 32 * 4) + zeros + within % 4;
+      for (std::int64_t column = 0; column < columns; ++column, ++from) {
+        const int element = (is_signed ? static_cast<std::int8_t>(*from) : *from) + offset;
+        char& byte = head(row / packing_.rows, column)[step + column % kPackedColumns * 4];
+        byte = static_cast<char>(byte | element << (within / 4 * 4));
       }
     }
   }
@@ -169,33 +178,31 @@ class StoredProgram : public Program {
     for (std::int64_t row = 0; row < rows_; ++row) {
       if (!is_whole) std::copy_n(y + row * step, count, output + row * packing_.columns);
       const std::int64_t at = config_.bias == MatMulBias::kFull ? row * packing_.columns + begin : begin;
-      if (bias_ != nullptr) Kernels().accumulate_sum(output + row * packing_.columns, bias_ + at, count);
+      if (bias_ != nullptr) kernels_.accumulate_sum(output + row * packing_.columns, bias_ + at, count);
     }
   }
 
   void Multiply(std::int64_t group, const float* a, float* y, std::int64_t step) {
-    const VectorKernels& kernels = Kernels();
     const StoredMatrix& matrix = packing_.matrix;
     if (kernel_ == StoredKernel::kRows) {
       for (std::int64_t row = 0; row < rows_; ++row)
-        kernels.stored_row(matrix, group, a + row * padded_, sums_.data() + row * matrix.blocks, y + row * step);
+        kernels_.stored_row(matrix, group, a + row * padded_, sums_.data() + row * matrix.blocks, y + row * step);
     } else if (kernel_ == StoredKernel::kPanels) {
       float* const panel = scratch_->Row(0);
       const std::int64_t together = std::max<std::int64_t>(1, kPanelRows / matrix.block);
       for (std::int64_t block = 0; block < matrix.blocks; block += together) {
         const std::int64_t end = std::min(block + together, matrix.blocks);
-        kernels.stored_panel(matrix, group, block, end, panel);
-        kernels.panel_tile(panel, (end - block) * matrix.block, a + block * matrix.block, padded_, rows_, y, step,
-                           block == 0);
+        kernels_.stored_panel(matrix, group, block, end, panel);
+        kernels_.panel_tile(panel, (end - block) * matrix.block, a + block * matrix.block, padded_, rows_, y, step,
+                            block == 0);
       }
     } else {
-      const bool has_vnni = Features().avx512_vnni;
       const char* const packed = matrix.packed + group * matrix.group_bytes();
       for (std::int64_t row = 0; row < rows_;) {
         const std::int64_t together = rows_ - row >= kDotRows ? kDotRows : 1, at = row * matrix.blocks;
         const QuantizedRows x{static_cast<const std::int8_t*>(quantized_.data()) + row * padded_, padded_,
                               scales_.data() + at, integer_sums_.data() + at, matrix.blocks};
-        kernels.find_stored_dots(matrix.bits, together, has_vnni)(matrix, packed, x, y + row * step, step);
+        kernels_.find_stored_dots(matrix.bits, together, has_vnni_)(matrix, packed, x, y + row * step, step);
         row += together;
       }
     }
@@ -204,6 +211,8 @@ class StoredProgram : public Program {
   MatMulConfig config_;
   Packing packing_;
   StoredKernel kernel_;
+  const VectorKernels& kernels_;
+  bool has_vnni_;
   std::int64_t rows_, padded_ = 0;
   Problem problem_;
   AlignedBuffer packed_, bias_buffer_, padded_rows_, quantized_;
@@ -215,21 +224,21 @@ class StoredProgram : public Program {
 
 }  // namespace
 
-std::vector<Offer> StoredProductOffers(const MatMulConfig& config) {
+std::vector<Offer> StoredProductOffers(const MatMulConfig& config, const VectorKernels& kernels, bool has_vnni) {
   const std::optional<Packing> packing = config.scales.any() ? PackingOf(config) : std::nullopt;
   if (!packing) return {};
   const auto offer = [&](const std::string& name, StoredKernel kernel) {
-    return KernelOffer(name, [config, packing = *packing, kernel](const Problem& problem) -> Result<std::unique_ptr<Program>> {
-      auto program = std::make_unique<StoredProgram>(config, packing, kernel);
+    const auto make = [=, &kernels, packing = *packing](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+      auto program = std::make_unique<StoredProgram>(config, packing, kernel, kernels, has_vnni);
       INFIMUM_RETURN_IF_ERROR(program->Prepare(problem));
       return std::unique_ptr<Program>(std::move(program));
-    });
+    };
+    return KernelOffer(name, make);
   };
   std::vector<Offer> offers = {offer("stored-rows", StoredKernel::kRows)};
   if (ElementCount(config.a) > config.a.dims.back()) offers.push_back(offer("stored-panels", StoredKernel::kPanels));
-  const bool has_vnni = Features().avx512_vnni;
   if (config.activations == DataType::kS8 && config.scales.rows <= kLargestBlock &&
-      Kernels().find_stored_dots(packing->matrix.bits, 1, has_vnni) != nullptr)
+      kernels.find_stored_dots(packing->matrix.bits, 1, has_vnni) != nullptr)
     offers.push_back(offer(has_vnni ? "stored-dots-vnni" : "stored-dots", StoredKernel::kDots));
   return offers;
 }

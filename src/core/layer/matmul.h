@@ -46,7 +46,7 @@ struct MatMulConfig {
   Shape b;
   MatMulBias bias = MatMulBias::kNone;
   Constness weights = Constness::kConstant;  // of b, and with it bias and scales
-  WeightScales scales;
+  WeightScales scales = {};
   DataType activations = DataType::kNone;  // what the model allows a to be rounded to on the way in: f16, bf16, s8
 
   static constexpr std::string_view kName = "matmul";

@@ -227,9 +227,10 @@ NumericContract NativeContract(const Workload& workload) {
   if (IsNarrowInteger(types.input) || IsNarrowInteger(types.output)) return NumericContract::kInt8;
   bool f16 = false;
   bool bf16 = false;
-  for (DataType type : {types.input, WeightsAreNumbers(config) ? types.weights : DataType::kNone, types.output}) {
-    if (IsNarrowNumber(type) && IsFloatingPoint(types.input) && !IsNarrowNumber(types.input) && type == types.weights)
-      continue;
+  // Weights that are stored in fewer bits become numbers of the input's type on the way.
+  const bool are_stored = IsFloatingPoint(types.input) && !IsNarrowNumber(types.input) && IsNarrowNumber(types.weights);
+  const DataType weights = WeightsAreNumbers(config) && !are_stored ? types.weights : DataType::kNone;
+  for (DataType type : {types.input, weights, types.output}) {
     if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) return NumericContract::kFp8;
     f16 = f16 || type == DataType::kF16;
     bf16 = bf16 || type == DataType::kBF16;

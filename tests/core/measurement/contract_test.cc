@@ -25,11 +25,25 @@ TEST(NativeContract, FollowsTheStorageTypes) {
   EXPECT_EQ(native(MatMul("u8:s8:s32", 8)), NumericContract::kInt8);
   EXPECT_EQ(native(MatMul("f8e4m3:f8e4m3:f16", 8)), NumericContract::kFp8);
   EXPECT_EQ(native(MatMul("f16:u4:f16", 8)), NumericContract::kF16);  // 4-bit weights are multiplied as f16
+  EXPECT_EQ(native(MatMul("f16:f8e4m3:f16", 8)), NumericContract::kF16);
+  EXPECT_EQ(native(MatMul("f32:f4e2m1:f32", 8)), NumericContract::kStrictF32);
+  EXPECT_EQ(native(MatMul("f16:f8e4m3:f8e4m3", 8)), NumericContract::kFp8);
   EXPECT_EQ(native("pointwise kind=quantize dtype=f32:-:u8 in=1024"), NumericContract::kInt8);
   EXPECT_EQ(native("pointwise kind=cast dtype=f32:-:f16 in=1024"), NumericContract::kF16);
   EXPECT_EQ(native("pointwise kind=where dtype=f32:bool:f32 in=64,64,64"), NumericContract::kStrictF32);
   EXPECT_EQ(native("movement kind=gather dtype=f32:s64:f32 in=30522x768 out=128x768 axis=0 indices=128"),
             NumericContract::kStrictF32);
+}
+
+// An accuracy level of the model's, not of the run: a part of the layer's text.
+TEST(Tolerance, GrowsByWhatActivationsMayBeRoundedTo) {
+  const std::string plain = MatMul("f32:s4:f32", 64) + " scales=32x1:f32";
+  const auto tolerance = [&](const std::string& activations) {
+    return Tolerance(NumericContract::kStrictF32, testing::ParsedWorkload(plain + activations));
+  };
+  EXPECT_LT(tolerance(""), 1e-5);
+  EXPECT_NEAR(tolerance(" activations=f16") - tolerance(""), 2 * 0x1p-11, 1e-12);
+  EXPECT_NEAR(tolerance(" activations=s8") - tolerance(""), 4 * 0x1p-8, 1e-12);
 }
 
 TEST(NativeContract, OfARegionIsItsFirstProducts) {

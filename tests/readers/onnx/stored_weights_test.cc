@@ -22,7 +22,7 @@ struct Form {
   const char* type;
   const char* weights;
   const char* nodes;
-  const char* text;      // of the product, from its types on
+  const char* text;       // of the product, from its types on
   std::int64_t elements;  // bytes of the weights
   std::int64_t scales;    // bytes of scales and zero points
 };
@@ -36,8 +36,8 @@ const Form kForms[] = {
      "f = DequantizeLinear <axis = 1> (w, s, z) y = MatMul (x, f)", "scales=4096x1:f32:s8", kCount, 1024 * 4 + 1024},
     {"PerColumnWithoutZeros", "float", "int8[4096, 1024] w, float[1024] s",
      "f = DequantizeLinear (w, s) y = MatMul (x, f)", "scales=4096x1:f32", kCount, 1024 * 4},
-    {"PerRow", "float", "int8[4096, 1024] w, float[4096] s",
-     "f = DequantizeLinear <axis = 0> (w, s) y = MatMul (x, f)", "scales=1x1024:f32", kCount, 4096 * 4},
+    {"PerRow", "float", "int8[4096, 1024] w, float[4096] s", "f = DequantizeLinear <axis = 0> (w, s) y = MatMul (x, f)",
+     "scales=1x1024:f32", kCount, 4096 * 4},
     {"Blocked", "float", "int4[4096, 1024] w, float[128, 1024] s",
      "f = DequantizeLinear <axis = 0, block_size = 32> (w, s) y = MatMul (x, f)", "f32:s4:f32 a=1x2x4096", kCount / 2,
      128 * 1024 * 4},
@@ -159,6 +159,17 @@ TEST(StoredWeights, WhatIsNoBlockStaysANumber) {
       [product] y = MatMul (x, f)
     })");
   EXPECT_THAT(Describe(LayerCalled(computed, "product")), HasSubstr("f32:f32:f32"));
+}
+
+TEST(StoredWeights, OfNothingIsNothing) {
+  const ModelGraph graph = ReadText(R"(
+    g (int64[2] i, float[2, 0] x) => (float[2, 64] y, float[2, 8] z) <int8[0, 64] w, float[64] s, int8[0, 8] v> {
+      f = DequantizeLinear <axis = 1> (w, s)
+      y = Gather (f, i)
+      h = DequantizeLinear <axis = 1, block_size = 4> (v, s)
+      z = MatMul (x, h)
+    })");
+  EXPECT_EQ(graph.outputs.size(), 2u);
 }
 
 // Four matrices, each with a scale of its own for every column.

@@ -22,9 +22,10 @@ inline void Store(float* to, Floats value) { *reinterpret_cast<UnalignedFloats*>
 
 // Zero points, a byte each.
 inline Floats LoadZeros(const char* from) {
-  Floats result;
-  for (int i = 0; i < kFloats; ++i) result[i] = static_cast<float>(static_cast<std::uint8_t>(from[i]));
-  return result;
+  typedef std::uint8_t Zeros __attribute__((vector_size(kFloats)));
+  Zeros zeros;
+  std::memcpy(&zeros, from, kFloats);
+  return __builtin_convertvector(zeros, Floats);
 }
 
 // How elements become numbers: those of 4 bits through a table where a vector holds it.

@@ -45,8 +45,8 @@ using DequantizeRow = void (*)(const void* x, float* y, std::int64_t count, Quan
 // Columns of a block of a packed matrix, see matrix_vector.
 inline constexpr std::int64_t kPackedColumns = 64;
 
-// Weights of 4 or 8 bits in the order of reading. A group of kPackedColumns columns is, block after block of its rows: a
-// scale for each column, f32; where there are zero points one for each column, a byte; and the elements, unsigned,
+// Weights of 4 or 8 bits in the order of reading. A group of kPackedColumns columns is, block after block of its rows:
+// a scale for each column, f32; where there are zero points one for each column, a byte; and the elements, unsigned,
 // columns side by side in lanes of 32 bits. A lane holds 4 rows of 8 bits, or 8 of 4 bits, of which the first 4 are the
 // low halves of its bytes.
 struct StoredMatrix {

@@ -75,10 +75,18 @@ class Experts {
     const std::int64_t n = stored.dims[2];
     const bool is_shared = rows_ == tokens_ && !x.is_member;
     INFIMUM_ASSIGN_OR_RETURN(
-        const MatMulConfig product,
+        MatMulConfig product,
         MakeMatMul({type_, weights_.value_or(own), type_}, Shape{{is_shared ? 1 : experts_, rows_, k}},
                    Shape{{experts_, k, n}}, MatMulBias::kNone, ConstnessOf(node_, inputs[0])));
-    Source value = region_.Add(product, {x, region_.Input(inputs[0])});
+    std::vector<Source> operands{x, region_.Input(inputs[0])};
+    if (weights_ && HasInput(node_, inputs[0] + 1)) {  // a scale for each block of a column, or for the column
+      INFIMUM_ASSIGN_OR_RETURN(product.scales.rows, IntegerIn(node_, "block_size", k, {1, kMaxAttribute}));
+      product.scales.rows = std::min(product.scales.rows, k);
+      product.scales.columns = 1;
+      INFIMUM_ASSIGN_OR_RETURN(product.scales.type, InputType(node_, inputs[0] + 1));
+      operands.push_back(region_.Input(inputs[0] + 1));
+    }
+    Source value = region_.Add(product, operands);
     if (HasInput(node_, inputs[1])) {
       INFIMUM_ASSIGN_OR_RETURN(const DataType bias, InputType(node_, inputs[1]));
       INFIMUM_ASSIGN_OR_RETURN(value, region_.AddPointwise(PointwiseKind::kAdd, {type_, bias, type_},

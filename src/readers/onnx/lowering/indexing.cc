@@ -209,7 +209,7 @@ Result<Lowering> LowerGatherBlockQuantized(const NodeView& node) {
   bool has_scales = HasInput(node, 2) && block && block->dims[axis] == 1;
   rows.dims[axis] = one.dims[axis] = count;
   for (std::size_t i = data.rank(); has_scales && i-- > 0;) {
-    const std::int64_t part = std::min(block->dims[i], data.dims[i]);
+    const std::int64_t part = std::max<std::int64_t>(1, std::min(block->dims[i], data.dims[i]));
     has_scales = data.dims[i] % part == 0;
     table.dims[i] = data.dims[i] / part;
     const auto split = [&](Shape& shape, std::int64_t inner) {

@@ -172,9 +172,8 @@ Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& 
   if (kind != MatMulBias::kNone) operands.push_back(region.Input(*product.bias));
   if (has_scales) operands.push_back(region.Input(*product.scales));
   if (has_scales && product.zero_points) {
-    INFIMUM_ASSIGN_OR_RETURN(config.scales.zero_points, product.zero_type
-                                                            ? Result<DataType>(*product.zero_type)
-                                                            : InputType(node, *product.zero_points));
+    INFIMUM_ASSIGN_OR_RETURN(config.scales.zero_points, product.zero_type ? Result<DataType>(*product.zero_type)
+                                                                          : InputType(node, *product.zero_points));
     operands.push_back(region.Input(*product.zero_points));
   }
   const auto value = region.Add(config, operands);

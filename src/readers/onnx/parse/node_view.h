@@ -44,9 +44,9 @@ struct NodeView {
   const OperandView* output(std::size_t position) const;
 };
 
-// What the rewrite keep-stored-weights leaves of a product whose input 1 is a tensor as the file stores it: attributes say
-// its shape as the product sees it, where another, and in that shape the block of elements that share a scale; scales
-// and zero points are inputs of their own.
+// What the rewrite keep-stored-weights leaves of a product whose input 1 is a tensor as the file stores it: attributes
+// say its shape as the product sees it, where another, and in that shape the block of elements that share a scale;
+// scales and zero points are inputs of their own.
 inline constexpr const char* kStoredShape = "stored_shape";
 inline constexpr const char* kStoredBlock = "stored_block";
 inline constexpr std::size_t kStoredScales = 3;

@@ -17,7 +17,9 @@ constexpr std::string_view kProducts[] = {"Conv", "Gather", "Gemm", "MatMul", "c
 constexpr std::string_view kDequantize[] = {"DequantizeLinear", "com.microsoft.DequantizeLinear"};
 constexpr std::string_view kViews[] = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"};
 
-bool IsOneOf(std::string_view op, std::span<const std::string_view> ops) { return std::ranges::find(ops, op) != ops.end(); }
+bool IsOneOf(std::string_view op, std::span<const std::string_view> ops) {
+  return std::ranges::find(ops, op) != ops.end();
+}
 
 // A tensor's shape, and in the same rank that of the blocks which share a scale; no block: one scale for all.
 struct Blocked {
@@ -97,7 +99,8 @@ class StoredWeights {
     return id && graph_.value(*id).shape ? &*graph_.value(*id).shape : nullptr;
   }
   bool IsStoredNarrow(std::optional<ValueId> id) const {
-    return edit_.IsConstant(id) && IsNarrowNumber(graph_.value(*id).type) && ShapeOf(id) != nullptr;
+    return edit_.IsConstant(id) && IsNarrowNumber(graph_.value(*id).type) && ShapeOf(id) != nullptr &&
+           ElementCount(*ShapeOf(id)) > 0;
   }
 
   // Blocks of one scale, from the operator's attributes and the shape of its scales.

@@ -238,8 +238,8 @@ RewritePass FoldConstantPadding(ModelGraph& graph) {
 }
 
 void ApplyRewrites(ModelGraph& graph) {
-  for (const auto rewrite :
-       {DropIdentity, FoldConstantPadding, FoldBatchNormalization, FuseQuantized, KeepStoredWeights, RemoveDeadLayers}) {
+  for (const auto rewrite : {DropIdentity, FoldConstantPadding, FoldBatchNormalization, FuseQuantized,
+                             KeepStoredWeights, RemoveDeadLayers}) {
     RewritePass pass = rewrite(graph);
     if (!pass.rewrites.empty()) graph.passes.push_back(std::move(pass));
   }
