@@ -60,26 +60,36 @@ class Match {
     const ValueId logits = WithoutSink(softmax.operands[0]);
     const std::optional<FusionStep> scores = Scores(logits, kMostSteps);
     const MatMulConfig* first = AsProduct(scores);
-    const std::optional<ValueId> weights = Weights(softmax.output);
-    const std::optional<FusionStep> result = weights ? OnlyReader(steps_, *weights) : std::nullopt;
-    const MatMulConfig* second = AsProduct(result);
-    if (first == nullptr || second == nullptr || result->operands[0] != *weights || result->operands[1] == *weights ||
-        first->weights == Constness::kConstant)
-      return std::nullopt;
+    std::optional<ValueId> weights = Weights(softmax.output);
+    if (first == nullptr || !weights || first->weights == Constness::kConstant) return std::nullopt;
     AttentionConfig attention;
-    attention.types = {first->types.input, DataType::kNone, second->types.output};
     attention.heads = first->a.dims[0];
     attention.q = first->a.dims[1];
     attention.head = first->a.dims[2];
     attention.kv = first->b.dims[2];
-    if (second->b.dims[2] != attention.head) attention.value_head = second->b.dims[2];
+    std::optional<FusionStep> result = OnlyReader(steps_, *weights);
+    const bool is_turned = IsTranspose(result, attention.q * attention.kv);  // values times weights, then
+    if (is_turned) {
+      path_.layers.push_back(result->layers[0]);
+      path_.scale.reset();
+      weights = result->output;
+      result = OnlyReader(steps_, *weights);
+    }
+    const MatMulConfig* second = AsProduct(result);
+    const std::size_t place = is_turned ? 1 : 0;
+    if (second == nullptr || result->operands[place] != *weights || result->operands[1 - place] == *weights)
+      return std::nullopt;
+    attention.types = {first->types.input, DataType::kNone, second->types.output};
+    const std::int64_t value_head = is_turned ? second->a.dims[1] : second->b.dims[2];
+    if (value_head != attention.head) attention.value_head = value_head;
+    const Shape &shares = is_turned ? second->b : second->a, &values = is_turned ? second->a : second->b;
     const bool shapes_agree = config->input.dims[1] == attention.kv + (has_sink_ ? 1 : 0) &&
-                              second->b.dims[1] == attention.kv && second->a.dims[0] == attention.heads &&
-                              second->b.dims[0] == first->b.dims[0] && second->a.dims[1] == attention.q;
+                              second->b.dims[1] == attention.kv && shares.dims[0] == attention.heads &&
+                              shares.dims[1 + place] == attention.q && values.dims[0] == first->b.dims[0];
     if (!shapes_agree) return std::nullopt;
     const Operand q = Behind(scores->operands[0], 0, true);
     const Operand k = Behind(scores->operands[1], attention.kv * attention.head, true);
-    const Operand v = Behind(result->operands[1], attention.kv * second->b.dims[2], false);
+    const Operand v = Behind(result->operands[1 - place], attention.kv * value_head, false);
     if (k.copies != v.copies || first->b.dims[0] % k.copies != 0) return std::nullopt;
     attention.kv_heads = first->b.dims[0] / k.copies;
     for (const Operand* operand : {&q, &k, &v}) Take(*operand);
@@ -277,7 +287,7 @@ class Match {
       const std::optional<FusionStep> reader = OnlyReader(steps_, value);
       const PointwiseConfig* cast = AsPointwise(reader, PointwiseKind::kCast, 1);
       const std::optional<Scaling> scaling = reader ? Scaled(*reader) : std::nullopt;
-      const bool is_cut = has_sink && AsMovement(reader, MovementKind::kSlice) != nullptr &&
+      const bool is_cut = has_sink && AsMovement(reader, MovementKind::kSlice) != nullptr && StartsAtZero(*reader) &&
                           ResultDimsOf(*reader).back() + 1 == DimsOf(*reader, 0).back();
       if (is_cut) {
         has_sink = false;
@@ -288,6 +298,13 @@ class Match {
       value = reader->output;
     }
     return has_sink ? std::nullopt : std::optional(value);
+  }
+
+  bool StartsAtZero(const FusionStep& slice) const {
+    const Layer& layer = steps_.graph().layer(slice.layers[0]);
+    if (layer.inputs.size() < 2 || !layer.inputs[1]) return false;
+    const std::optional<Tensor>& starts = steps_.graph().value(*layer.inputs[1]).constant;
+    return IntegersOf(starts ? &*starts : nullptr).value_or(std::vector<std::int64_t>{1}) == std::vector<std::int64_t>{0};
   }
 
   // Back from what a product or an attention reads, of `matrix` elements a head. Factors and a Transpose of the matrices
