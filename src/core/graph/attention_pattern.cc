@@ -63,8 +63,12 @@ class Match {
     std::optional<ValueId> weights = Weights(softmax.output);
     if (first == nullptr || !weights || first->weights == Constness::kConstant) return std::nullopt;
     AttentionConfig attention;
-    attention.heads = first->a.dims[0];
-    attention.q = first->a.dims[1];
+    // Queries that share keys may be rows of one matrix.
+    const std::vector<std::int64_t> matrices = ResultDimsOf(*scores);
+    const std::int64_t rows = first->a.dims[0] * first->a.dims[1];
+    attention.q = matrices.size() < 2 ? 1 : matrices[matrices.size() - 2];
+    if (first->a.dims[1] % attention.q != 0) return std::nullopt;
+    attention.heads = rows / attention.q;
     attention.head = first->a.dims[2];
     attention.kv = first->b.dims[2];
     std::optional<FusionStep> result = OnlyReader(steps_, *weights);
@@ -84,8 +88,9 @@ class Match {
     if (value_head != attention.head) attention.value_head = value_head;
     const Shape &shares = is_turned ? second->b : second->a, &values = is_turned ? second->a : second->b;
     const bool shapes_agree = config->input.dims[1] == attention.kv + (has_sink_ ? 1 : 0) &&
-                              second->b.dims[1] == attention.kv && shares.dims[0] == attention.heads &&
-                              shares.dims[1 + place] == attention.q && values.dims[0] == first->b.dims[0];
+                              shares.dims[0] == first->a.dims[0] && shares.dims[1 + place] == first->a.dims[1] &&
+                              shares.dims[2 - place] == attention.kv && values.dims[0] == first->b.dims[0] &&
+                              values.dims[1 + place] == attention.kv;
     if (!shapes_agree) return std::nullopt;
     const Operand q = Behind(scores->operands[0], 0, true);
     const Operand k = Behind(scores->operands[1], attention.kv * attention.head, true);

@@ -66,8 +66,7 @@ class NormalizationMatch {
     length_ = reduction->input.dims.back();
     rows_ = ElementCount(reduction->input) / length_;
     std::optional<FusionStep> step = OnlyReader(steps_, norm.output);
-    if (AsPointwise(step, PointwiseKind::kClip) == nullptr && AsPointwise(step, PointwiseKind::kMaximum) == nullptr)
-      return std::nullopt;
+    if (!step || !IsBoundedBySmall(*step)) return std::nullopt;
     layers_ = {norm.layers[0]};
     ValueId divisor = Take(*step);
     step = OnlyReader(steps_, divisor);
@@ -167,6 +166,15 @@ class NormalizationMatch {
     return !steps_.Escapes(deviation) && std::ranges::all_of(steps_.ReadersOf(deviation), [&](LayerId reader) {
       return std::ranges::find(layers_, reader) != layers_.end();
     });
+  }
+
+  // Clip(x, small) or Max(x, small): what keeps a quotient finite.
+  bool IsBoundedBySmall(const FusionStep& step) const {
+    constexpr double kSmall = 1e-4;
+    const Layer& layer = steps_.graph().layer(step.layers[0]);
+    const bool bounds = AsPointwise(step, PointwiseKind::kClip) != nullptr ||
+                        AsPointwise(step, PointwiseKind::kMaximum) != nullptr;
+    return bounds && layer.inputs.size() == 2 && layer.inputs[1] && steps_.NumberOf(*layer.inputs[1]).value_or(1) <= kSmall;
   }
 
   // What is normalized, before it was cast for this alone.
