@@ -292,7 +292,7 @@ class Match {
       const std::optional<FusionStep> reader = OnlyReader(steps_, value);
       const PointwiseConfig* cast = AsPointwise(reader, PointwiseKind::kCast, 1);
       const std::optional<Scaling> scaling = reader ? Scaled(*reader) : std::nullopt;
-      const bool is_cut = has_sink && AsMovement(reader, MovementKind::kSlice) != nullptr && StartsAtZero(*reader) &&
+      const bool is_cut = has_sink && AsMovement(reader, MovementKind::kSlice) != nullptr && StartsAtZero(steps_, *reader) &&
                           ResultDimsOf(*reader).back() + 1 == DimsOf(*reader, 0).back();
       if (is_cut) {
         has_sink = false;
@@ -303,13 +303,6 @@ class Match {
       value = reader->output;
     }
     return has_sink ? std::nullopt : std::optional(value);
-  }
-
-  bool StartsAtZero(const FusionStep& slice) const {
-    const Layer& layer = steps_.graph().layer(slice.layers[0]);
-    if (layer.inputs.size() < 2 || !layer.inputs[1]) return false;
-    const std::optional<Tensor>& starts = steps_.graph().value(*layer.inputs[1]).constant;
-    return IntegersOf(starts ? &*starts : nullptr).value_or(std::vector<std::int64_t>{1}) == std::vector<std::int64_t>{0};
   }
 
   // Back from what a product or an attention reads, of `matrix` elements a head. Factors and a Transpose of the matrices
@@ -422,6 +415,13 @@ class Match {
 };
 
 }  // namespace
+
+bool StartsAtZero(const FusionSteps& steps, const FusionStep& slice) {
+  const Layer& layer = steps.graph().layer(slice.layers[0]);
+  if (layer.inputs.size() < 2 || !layer.inputs[1]) return false;
+  const std::optional<Tensor>& starts = steps.graph().value(*layer.inputs[1]).constant;
+  return IntegersOf(starts ? &*starts : nullptr) == std::vector<std::int64_t>{0};
+}
 
 std::vector<FusionPattern> FindAttentionPatterns(const FusionSteps& steps) {
   std::vector<FusionPattern> patterns;
