@@ -234,7 +234,7 @@ class Finder {
     const std::optional<FusionStep> second = written(negative->operands[0]);
     for (const auto* half : {&first, &second})
       if (!movement(*half, MovementKind::kSlice) || (*half)->operands[0] != first->operands[0]) return std::nullopt;
-    const Shape &whole = OutputsOf(joined->config)[0].shape, &half = OutputsOf(first->config)[0].shape;
+    const Shape whole = OutputsOf(joined->config)[0].shape, half = OutputsOf(first->config)[0].shape;
     if (!StartsAtZero(steps_, *first) || StartsAtZero(steps_, *second) ||
         ElementCount(half) * 2 != ElementCount(whole) || OutputsOf(second->config)[0].shape != half ||
         ElementCount(OperandsOf(first->config)[0].shape) != ElementCount(whole))
