@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import gc
 import json
 import os
@@ -96,7 +97,8 @@ def integers(*shape: int) -> Any:
 
 def language_models() -> Iterator[Export]:
     """Each at batch 1 and 8, decode and prefill, f16 and f32, operator sets 18 and 23."""
-    wide: dict[str, Any] = dict(vocab_size=1024, num_hidden_layers=2, pad_token_id=0, bos_token_id=1, eos_token_id=2)
+    tokens = {"vocab_size": 1024, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+    wide: dict[str, Any] = dict(tokens, num_hidden_layers=2)
     one_b = dict(wide, hidden_size=2048, num_attention_heads=32, num_key_value_heads=8, intermediate_size=8192)
     small = dict(wide, hidden_size=1024, num_attention_heads=16, num_key_value_heads=8, intermediate_size=3072)
     experts = dict(small, num_experts_per_tok=2, experts_implementation="batched_mm")
@@ -118,7 +120,7 @@ def language_models() -> Iterator[Export]:
         "Granite": small,
         "SmolLM3": small,
         "Cohere2": dict(small, sliding_window=64),
-        "Falcon": dict(wide, hidden_size=1024, num_attention_heads=16, multi_query=True, new_decoder_architecture=False),
+        "Falcon": dict(wide, hidden_size=1024, num_attention_heads=16, multi_query=True),
         "GPT2": dict(wide, n_embd=768, n_layer=2, n_head=12),
         "OPT": dict(wide, hidden_size=768, num_attention_heads=12, ffn_dim=3072, word_embed_proj_dim=768),
         "Bloom": dict(wide, hidden_size=1024, n_layer=2, n_head=16),
@@ -144,15 +146,18 @@ def language_models() -> Iterator[Export]:
                 head = getattr(configuration, "head_dim", None) or (
                     configuration.hidden_size // configuration.num_attention_heads
                 )
-                past = [torch.zeros(batch, heads, PAST, head, dtype=dtype) for _ in range(4 if phase == "decode" else 0)]
+                kept = 4 if phase == "decode" else 0
+                past = [torch.zeros(batch, heads, PAST, head, dtype=dtype) for _ in range(kept)]
                 return WithPast(model), (integers(batch, 1 if past else PROMPT), *past), {}
 
+            if name == "Falcon":  # with one head of keys the exporter's Attention fails
+                opset = 18
             number = "f16" if dtype == torch.float16 else "f32"
             yield Export(f"{name}/{phase}/b{batch}/{number}/opset{opset}", make, dtype, opset)
 
 
 def encoders() -> Iterator[Export]:
-    bert = dict(num_hidden_layers=2, vocab_size=1024, pad_token_id=0)
+    bert = {"num_hidden_layers": 2, "vocab_size": 1024, "pad_token_id": 0}
     mini = dict(bert, hidden_size=384, num_attention_heads=12, intermediate_size=1536)
     modern = dict(mini, num_hidden_layers=3, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2)
     deberta = dict(
@@ -163,12 +168,12 @@ def encoders() -> Iterator[Export]:
         "Bert": bert,
         "MiniLM": mini,
         "Roberta": bert,
-        "DistilBert": dict(n_layers=2, vocab_size=1024),
+        "DistilBert": {"n_layers": 2, "vocab_size": 1024},
         "Albert": dict(mini, embedding_size=128),
         "MPNet": bert,
         "DebertaV2": deberta,
         "ModernBert": modern,
-        "T5Encoder": dict(d_model=512, num_layers=2, d_ff=1024, vocab_size=1024),
+        "T5Encoder": {"d_model": 512, "num_layers": 2, "d_ff": 1024, "vocab_size": 1024},
     }
     for name, options in models.items():
         for batch, dtype in ((1, torch.float32), (8, torch.float16)):
@@ -185,11 +190,12 @@ def encoders() -> Iterator[Export]:
 
 
 def encoder_decoders() -> Iterator[Export]:
-    t5 = dict(d_model=512, num_layers=2, d_ff=1024, vocab_size=1024)
-    whisper = dict(
-        d_model=384, encoder_layers=2, decoder_layers=2, encoder_attention_heads=6, decoder_attention_heads=6,
-        vocab_size=1024, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
-    )  # fmt: skip
+    t5 = {"d_model": 512, "num_layers": 2, "d_ff": 1024, "vocab_size": 1024}
+    whisper = {
+        "d_model": 384, "encoder_layers": 2, "decoder_layers": 2,
+        "encoder_attention_heads": 6, "decoder_attention_heads": 6,
+        "vocab_size": 1024, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1,
+    }  # fmt: skip
     bart = dict(whisper, d_model=768, encoder_attention_heads=12, decoder_attention_heads=12)
     of = transformers
     made: dict[str, tuple[Any, int, int]] = {  # model, heads, width of a head
@@ -236,8 +242,9 @@ def vision_models() -> Iterator[Export]:
         return of.SiglipVisionModel(of.SiglipVisionConfig(num_hidden_layers=2)), (image(1, 224),), {}
 
     def sam(attention: str) -> Any:
-        options = dict(num_hidden_layers=4, image_size=512, global_attn_indexes=[1, 3], attn_implementation=attention)
-        return of.SamVisionModel(of.SamVisionConfig(**options)), (image(1, 512),), {}
+        sizes = {"num_hidden_layers": 4, "image_size": 512, "global_attn_indexes": [1, 3]}
+        configuration = of.SamVisionConfig(**sizes, attn_implementation=attention)
+        return of.SamVisionModel(configuration), (image(1, 512),), {}
 
     def dinov2() -> Any:
         backbone = of.Dinov2Config(
@@ -301,9 +308,9 @@ def vision_models() -> Iterator[Export]:
     for number, (name, size, options) in enumerate(listed):
         batch = 8 if number % 2 else 1
         dtype = torch.float16 if number % 3 == 0 else torch.float32
-        yield Export(name, lambda n=name, b=batch, s=size, o=options: of_timm(n, b, s, **o), dtype)
+        yield Export(name, functools.partial(of_timm, name, batch, size, **options), dtype)
     for name in ("yolo11n", "yolov8n", "yolo12n"):
-        yield Export(name, lambda n=name: yolo(n))
+        yield Export(name, functools.partial(yolo, name))
 
 
 def yolo(name: str) -> Any:
@@ -420,7 +427,7 @@ class Found:
 
 def inspect(infimum: str, path: Path) -> Found:
     command = [infimum, "inspect", str(path), "--regions", "--format", "json"]
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
     if run.returncode != 0:
         raise RuntimeError(f"infimum inspect: {run.stderr.strip()}")
     graph = json.loads(run.stdout)
@@ -468,13 +475,13 @@ def check(infimum: str, export: Export, row: Row | None, folder: Path) -> list[s
     path = folder / (export.name.replace("/", "_") + ".onnx")
     try:
         counted = write(export, path)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (PyTorch and the models raise whatever they like)
         return [f"does not export: {str(error).splitlines()[0][:200]}"]
     found = inspect(infimum, path)
     ratio = round(found.multiply_adds / counted, 3) if counted else 0.0
     print(
-        f"{export.name:44} {found.attentions:3} attentions {found.norms:3} norms {found.multiply_adds:13} multiply-adds,"
-        f" {ratio} of PyTorch's",
+        f"{export.name:44} {found.attentions:3} attentions {found.norms:3} norms"
+        f" {found.multiply_adds:13} multiply-adds, {ratio} of PyTorch's",
         flush=True,
     )
     wrong = found.unknown[:3]

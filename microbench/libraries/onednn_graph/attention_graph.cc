@@ -29,6 +29,8 @@ class AttentionTranslation {
     const bool repeats = std::ranges::any_of(config_.masks, [&](const Shape& mask) {
       return mask.dims[0] != 1 && mask.dims[0] != config_.batch;
     });
+    if (config_.types.weights != DataType::kNone && config_.types.weights != config_.types.input)
+      return Error{"unsupported: oneDNN Graph adds no mask of another type"};
     if (repeats || config_.masks.size() > 1) return Error{"unsupported: several masks, or one that is repeated"};
     AddOperands();
     const std::size_t scores = Add(Role::kInner, ScoreShape());
