@@ -73,8 +73,8 @@ AttentionConfig RandomLayers::Attention() {
   if (Coin()) config.value_head = Extent();
   if (config.mask == AttentionMask::kFull) {
     for (std::int64_t i = Below(3); i > 0; --i)
-      config.masks.push_back(Shape{{Coin() ? 1 : config.batch, Coin() ? 1 : config.heads, Coin() ? 1 : config.q,
-                                    config.kv}});
+      config.masks.push_back(
+          Shape{{Coin() ? 1 : config.batch, Coin() ? 1 : config.heads, Coin() ? 1 : config.q, config.kv}});
   }
   return Canonicalize(std::move(config));
 }

@@ -26,9 +26,8 @@ class AttentionTranslation {
       return Error{"unsupported: queries that see no key have no softmax"};
     if (config_.mask == AttentionMask::kCausal && config_.q > kMostScores / std::max<std::int64_t>(config_.kv, 1))
       return Error{"unsupported: a causal mask that would have to be written out"};
-    const bool repeats = std::ranges::any_of(config_.masks, [&](const Shape& mask) {
-      return mask.dims[0] != 1 && mask.dims[0] != config_.batch;
-    });
+    const bool repeats = std::ranges::any_of(
+        config_.masks, [&](const Shape& mask) { return mask.dims[0] != 1 && mask.dims[0] != config_.batch; });
     if (config_.types.weights != DataType::kNone && config_.types.weights != config_.types.input)
       return Error{"unsupported: oneDNN Graph adds no mask of another type"};
     if (repeats || config_.masks.size() > 1) return Error{"unsupported: several masks, or one that is repeated"};

@@ -1,7 +1,8 @@
 // attention: two products with a softmax between them, as models without an Attention operator write it. Scales, masks
 // and what exporters add around the softmax belong to it: a cap of the scores, a cast to f32 and back, a sink, zeros in
-// place of NaN. Keys and values may be written out for each head that shares them, before an Attention operator too, and
-// keys may come transposed: in which order an operand lies in memory is a layout, and layouts belong to the candidate.
+// place of NaN. Keys and values may be written out for each head that shares them, before an Attention operator too,
+// and keys may come transposed: in which order an operand lies in memory is a layout, and layouts belong to the
+// candidate.
 #include <algorithm>
 
 #include "src/core/graph/fusion_patterns.h"
@@ -67,12 +68,12 @@ class Match {
     const std::vector<std::int64_t> matrices = ResultDimsOf(*scores);
     const std::int64_t rows = first->a.dims[0] * first->a.dims[1];
     attention.q = matrices.size() < 2 ? 1 : matrices[matrices.size() - 2];
-    if (first->a.dims[1] % attention.q != 0) return std::nullopt;
+    if (attention.q < 1 || first->a.dims[1] % attention.q != 0) return std::nullopt;
     attention.heads = rows / attention.q;
     attention.head = first->a.dims[2];
     attention.kv = first->b.dims[2];
     std::optional<FusionStep> result = OnlyReader(steps_, *weights);
-    const bool is_turned = IsTranspose(result, attention.q * attention.kv);  // values times weights, then
+    const bool is_turned = IsTranspose(result, attention.q, attention.kv);  // values times weights, then
     if (is_turned) {
       path_.layers.push_back(result->layers[0]);
       path_.scale.reset();
@@ -92,9 +93,9 @@ class Match {
                               shares.dims[2 - place] == attention.kv && values.dims[0] == first->b.dims[0] &&
                               values.dims[1 + place] == attention.kv;
     if (!shapes_agree) return std::nullopt;
-    const Operand q = Behind(scores->operands[0], 0, true);
-    const Operand k = Behind(scores->operands[1], attention.kv * attention.head, true);
-    const Operand v = Behind(result->operands[1 - place], attention.kv * value_head, false);
+    const Operand q = Behind(scores->operands[0], 0, 0, true);
+    const Operand k = Behind(scores->operands[1], attention.kv, attention.head, true);
+    const Operand v = Behind(result->operands[1 - place], attention.kv, value_head, false);
     if (k.copies != v.copies || first->b.dims[0] % k.copies != 0) return std::nullopt;
     attention.kv_heads = first->b.dims[0] / k.copies;
     for (const Operand* operand : {&q, &k, &v}) Take(*operand);
@@ -115,8 +116,8 @@ class Match {
   std::optional<FusionPattern> WithSharedHeads(const FusionStep& operation) {
     AttentionConfig attention = std::get<AttentionConfig>(operation.config);
     const std::int64_t value_head = attention.value_head == 0 ? attention.head : attention.value_head;
-    const Operand k = Behind(operation.operands[1], attention.kv * attention.head, false);
-    const Operand v = Behind(operation.operands[2], attention.kv * value_head, false);
+    const Operand k = Behind(operation.operands[1], attention.kv, attention.head, false);
+    const Operand v = Behind(operation.operands[2], attention.kv, value_head, false);
     if (k.copies == 1 || k.copies != v.copies || attention.kv_heads % k.copies != 0) return std::nullopt;
     attention.kv_heads /= k.copies;
     path_.layers = {operation.layers[0]};
@@ -141,7 +142,8 @@ class Match {
   struct Path {
     std::vector<LayerId> layers;
     std::vector<Mask> masks;
-    std::optional<double> scale = 1;  // absent where it is not known, or where the scores are more than a product scaled
+    // Absent where it is not known, or where an attention with masks does not say all.
+    std::optional<double> scale = 1;
   };
 
   std::optional<FusionStep> WriterOf(ValueId value) const {
@@ -154,13 +156,18 @@ class Match {
   // In the dimensions that the layer sees, not those merged for its configuration.
   std::vector<std::int64_t> DimsOf(const FusionStep& step, std::size_t operand) const {
     const Layer& layer = steps_.graph().layer(step.layers[0]);
-    return steps_.graph().value(*layer.inputs[layer.operand_inputs[operand]]).shape->dims;
+    return DimsOf(*layer.inputs[layer.operand_inputs[operand]]);
   }
   std::vector<std::int64_t> ResultDimsOf(const FusionStep& step) const {
     for (const std::optional<ValueId>& output : steps_.graph().layer(step.layers[0]).outputs)
-      if (output) return steps_.graph().value(*output).shape->dims;
+      if (output) return DimsOf(*output);
     return {};
   }
+  std::vector<std::int64_t> DimsOf(ValueId value) const {
+    const std::optional<Shape>& shape = steps_.graph().value(value).shape;
+    return shape ? shape->dims : std::vector<std::int64_t>();
+  }
+  static std::int64_t LastOf(const std::vector<std::int64_t>& dims) { return dims.empty() ? 0 : dims.back(); }
 
   // The variable operand of a multiplication or division by a constant, one number or one for each head, and the factor
   // where it is one known number.
@@ -257,8 +264,8 @@ class Match {
     }
     const std::optional<FusionStep> step = WriterOf(joined);
     const MovementConfig* concat = AsMovement(step, MovementKind::kConcat);
-    if (concat == nullptr || step->operands.size() != 2 || DimsOf(*step, 1).back() != 1 ||
-        ResultDimsOf(*step).back() != DimsOf(*step, 0).back() + 1)
+    if (concat == nullptr || step->operands.size() != 2 || LastOf(DimsOf(*step, 1)) != 1 ||
+        LastOf(ResultDimsOf(*step)) != LastOf(DimsOf(*step, 0)) + 1)
       return logits;
     if (const std::optional<FusionStep> written = OnlyWriterOf(step->operands[1]);
         AsMovement(written, MovementKind::kExpand) != nullptr)
@@ -280,9 +287,9 @@ class Match {
       if (readers.size() == 2) {
         const std::optional<FusionStep> test = steps_.StepOf(readers[0]), guard = steps_.StepOf(readers[1]);
         const bool is_guard = AsPointwise(test, PointwiseKind::kIsNaN, 1) != nullptr &&
-                              AsPointwise(guard, PointwiseKind::kWhere, 3) != nullptr && OnlyReader(steps_, test->output) &&
-                              guard->operands[0] == test->output && guard->operands[2] == value &&
-                              steps_.NumberOf(guard->operands[1]) == 0.0;
+                              AsPointwise(guard, PointwiseKind::kWhere, 3) != nullptr &&
+                              OnlyReader(steps_, test->output) && guard->operands[0] == test->output &&
+                              guard->operands[2] == value && steps_.NumberOf(guard->operands[1]) == 0.0;
         if (!is_guard) return std::nullopt;
         path_.layers.push_back(test->layers[0]);
         path_.layers.push_back(guard->layers[0]);
@@ -292,8 +299,9 @@ class Match {
       const std::optional<FusionStep> reader = OnlyReader(steps_, value);
       const PointwiseConfig* cast = AsPointwise(reader, PointwiseKind::kCast, 1);
       const std::optional<Scaling> scaling = reader ? Scaled(*reader) : std::nullopt;
-      const bool is_cut = has_sink && AsMovement(reader, MovementKind::kSlice) != nullptr && StartsAtZero(steps_, *reader) &&
-                          ResultDimsOf(*reader).back() + 1 == DimsOf(*reader, 0).back();
+      const bool is_cut = has_sink && AsMovement(reader, MovementKind::kSlice) != nullptr &&
+                          StartsAtZero(steps_, *reader) &&
+                          LastOf(ResultDimsOf(*reader)) + 1 == LastOf(DimsOf(*reader, 0));
       if (is_cut) {
         has_sink = false;
       } else if (!(cast != nullptr && IsFloatingPoint(cast->types.output)) && !(scaling && scaling->factor == 1.0)) {
@@ -305,18 +313,18 @@ class Match {
     return has_sink ? std::nullopt : std::optional(value);
   }
 
-  // Back from what a product or an attention reads, of `matrix` elements a head. Factors and a Transpose of the matrices
-  // are taken from what makes scores.
-  Operand Behind(ValueId value, std::int64_t matrix, bool is_scored) const {
+  // Back from what a product or an attention reads, rows x columns of each head. Factors and a Transpose of these
+  // matrices are taken from what makes scores.
+  Operand Behind(ValueId value, std::int64_t rows, std::int64_t columns, bool is_scored) const {
     Operand operand{value, {}, 1, false, {}};
     while (const std::optional<FusionStep> step = OnlyWriterOf(operand.value)) {
       if (const std::optional<Scaling> scaling = Scaled(*step); scaling && is_scored) {
         operand.factors.push_back(scaling->factor);
         operand.value = scaling->inner;
-      } else if (is_scored && !operand.turned && IsTranspose(step, matrix)) {
+      } else if (is_scored && !operand.turned && IsTranspose(step, rows, columns)) {
         operand.turned = true;
         operand.value = step->operands[0];
-      } else if (const std::int64_t copies = CopiesOf(step, matrix); operand.copies == 1 && copies > 1) {
+      } else if (const std::int64_t copies = CopiesOf(step, rows * columns); operand.copies == 1 && copies > 1) {
         operand.copies = copies;
         operand.value = step->operands[0];
       } else {
@@ -327,15 +335,13 @@ class Match {
     return operand;
   }
 
-  // Of the last two dimensions, which hold one head's matrix.
-  bool IsTranspose(const std::optional<FusionStep>& step, std::int64_t matrix) const {
+  // Of matrices of rows x columns, however many.
+  static bool IsTranspose(const std::optional<FusionStep>& step, std::int64_t rows, std::int64_t columns) {
     const MovementConfig* config = AsMovement(step, MovementKind::kTranspose);
     if (config == nullptr) return false;
-    const std::vector<std::int64_t>& order = config->permutation;
-    const std::size_t rank = order.size();
-    if (rank < 2 || rank > 3 || config->inputs[0].dims[rank - 1] * config->inputs[0].dims[rank - 2] != matrix)
-      return false;
-    return order == (rank == 2 ? std::vector<std::int64_t>{1, 0} : std::vector<std::int64_t>{0, 2, 1});
+    const std::vector<std::int64_t>&order = config->permutation, &dims = config->inputs[0].dims;
+    const bool swaps = order == std::vector<std::int64_t>{1, 0} || order == std::vector<std::int64_t>{0, 2, 1};
+    return swaps && dims.size() == order.size() && dims[dims.size() - 2] == rows && dims.back() == columns;
   }
 
   // How often each matrix is written by an Expand, one copy behind the other; 0 for anything else.

@@ -1,6 +1,6 @@
 // normalization: layer and RMS normalization of rows, written out as exporters did before there were operators for
-// them: mean, difference, its square, mean of that, epsilon, root, quotient; scale and bias behind. A row divided by its
-// norm, which is bounded from below, is one too. Rows of 16 bits may be widened before and narrowed behind.
+// them: mean, difference, its square, mean of that, epsilon, root, quotient; scale and bias behind. A row divided by
+// its norm, which is bounded from below, is one too. Rows of 16 bits may be widened before and narrowed behind.
 #include <algorithm>
 
 #include "src/core/graph/fusion_patterns.h"
@@ -172,9 +172,10 @@ class NormalizationMatch {
   bool IsBoundedBySmall(const FusionStep& step) const {
     constexpr double kSmall = 1e-4;
     const Layer& layer = steps_.graph().layer(step.layers[0]);
-    const bool bounds = AsPointwise(step, PointwiseKind::kClip) != nullptr ||
-                        AsPointwise(step, PointwiseKind::kMaximum) != nullptr;
-    return bounds && layer.inputs.size() == 2 && layer.inputs[1] && steps_.NumberOf(*layer.inputs[1]).value_or(1) <= kSmall;
+    const bool bounds =
+        AsPointwise(step, PointwiseKind::kClip) != nullptr || AsPointwise(step, PointwiseKind::kMaximum) != nullptr;
+    return bounds && layer.inputs.size() == 2 && layer.inputs[1] &&
+           steps_.NumberOf(*layer.inputs[1]).value_or(1) <= kSmall;
   }
 
   // What is normalized, before it was cast for this alone.

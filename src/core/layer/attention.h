@@ -32,8 +32,8 @@ struct AttentionConfig {
   std::int64_t head = 64;       // head size of q and k
   std::int64_t value_head = 0;  // of v where it differs; written only when not 0
   AttentionMask mask = AttentionMask::kNone;
-  // Of `mask=full`, batch x heads x q x kv each, where it is not one of 1x1xqxkv: heads and q may be 1, and a batch that
-  // divides n is repeated. Written only when not empty.
+  // Of `mask=full`, batch x heads x q x kv each, where it is not one of 1x1xqxkv: heads and q may be 1, and a batch
+  // that divides n is repeated. Written only when not empty.
   std::vector<Shape> masks;
 
   static constexpr std::string_view kName = "attention";

@@ -331,9 +331,9 @@ TEST(GraphPartition, HasTheModelsOwnValues) {
 }
 
 TEST(GraphPartition, OfAttentionHasTheModelsScaleAndOrderOfKeys) {
-  for (const char* form : {"heads=4 kv_heads=4 mask=full", "heads=4 kv_heads=2 mask=full",
-                           "heads=4 kv_heads=4 mask=full masks=2x1x9x13", "heads=4 kv_heads=2 mask=full masks=1x4x9x13",
-                           "heads=4 kv_heads=2 mask=full masks=2x1x1x13"}) {
+  for (const char* form :
+       {"heads=4 kv_heads=4 mask=full", "heads=4 kv_heads=2 mask=full", "heads=4 kv_heads=4 mask=full masks=2x1x9x13",
+        "heads=4 kv_heads=2 mask=full masks=1x4x9x13", "heads=4 kv_heads=2 mask=full masks=2x1x1x13"}) {
     const ReplayStep step = StepOf(std::string("attention dtype=f32:-:f32 n=2 q=9 kv=13 head=16 ") + form,
                                    {{{"scale", {0.7}}, {"keys_transposed", {1}}}});
     const LayerValues values = (*ValuesOf(step))[0];

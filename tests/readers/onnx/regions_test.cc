@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view kHeader =
     "g (float[2,4,8,16] q, float[2,4,12,16] k, float[2,4,12,16] v, float[2,4,16,12] vt, float[2,2,12,16] k2, "
     "float[2,2,12,16] v2, float[2,4,16,12] kt, float[8,8,16] q8, float[8,16,12] k8, float[8,12,16] v8, "
-    "float[2,4,1,16] q1, float[2,4,8,16] other, float[8,12] mask, float[1,4,8,12] bias, float[2,1,8,12] batches, float[2,4,8,12] all, "
+    "float[2,4,1,16] q1, float[2,4,8,16] other, float[8,12] mask, float[1,4,8,12] bias, float[2,1,8,12] batches, "
+    "float[2,4,8,12] all, "
     "float[2,1,1,12] keys, float[8,1] queries, bool[2,1,8,12] seen, float[2,6,32] x, float16[2,6,32] h, float[1,32] r) "
     "=> (y) <float[32] w, float16[32] w16, float[4,1,1] head, float[1,4,1,1] sink, float[16,12] wt, float[1] c = "
     "{0.25}, float[1] two = {2}, float[1] one = {1}, float[1] zero = {0}, float[1] low = {-1e9}, float small = {1e-6}, "
