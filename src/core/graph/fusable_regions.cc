@@ -166,8 +166,8 @@ class Finder {
     }
   }
 
-  // Products of one input by weights of their own, such as queries, keys and values: those from the first on that a
-  // library may run as one product by all weights.
+  // Products of one input by weights of their own, such as queries, keys and values, of one type, all with or without a
+  // bias: what a library may run as one product by all weights.
   void ProposeSharedInputs() {
     std::map<ValueId, std::vector<FusionStep>> products;
     for (std::size_t i = 0; i < steps_.graph().layers.size(); ++i) {
@@ -197,7 +197,9 @@ class Finder {
       const bool is_product = config != nullptr && config->kind == PointwiseKind::kMultiply;
       return is_product && OnlyReader(steps_, value) ? step : std::nullopt;
     };
-    if (std::get<PointwiseConfig>(sum.config).kind != PointwiseKind::kAdd || sum.operands.size() != 2) return;
+    if (std::get<PointwiseConfig>(sum.config).kind != PointwiseKind::kAdd || sum.operands.size() != 2 ||
+        sum.operands[0] == sum.operands[1])
+      return;
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       const std::optional<FusionStep> plain = product(sum.operands[1 - i]);
       std::optional<FusionStep> turned = product(sum.operands[i]);
@@ -224,21 +226,23 @@ class Finder {
     };
     const auto movement = [](const std::optional<FusionStep>& step, MovementKind kind) {
       const auto* config = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
-      return config != nullptr && config->kind == kind;
+      return config != nullptr && config->kind == kind ? config : nullptr;
     };
     const std::optional<FusionStep> joined = written(value);
-    if (!movement(joined, MovementKind::kConcat) || joined->operands.size() != 2) return std::nullopt;
+    const MovementConfig* concat = movement(joined, MovementKind::kConcat);
+    if (concat == nullptr || concat->inputs.size() != 2 || concat->inputs[0].dims.back() != 1) return std::nullopt;
     const std::optional<FusionStep> negative = written(joined->operands[0]), first = written(joined->operands[1]);
     const auto* negated = negative ? std::get_if<PointwiseConfig>(&negative->config) : nullptr;
     if (negated == nullptr || negated->kind != PointwiseKind::kNegative) return std::nullopt;
     const std::optional<FusionStep> second = written(negative->operands[0]);
-    for (const auto* half : {&first, &second})
-      if (!movement(*half, MovementKind::kSlice) || (*half)->operands[0] != first->operands[0]) return std::nullopt;
-    const Shape whole = OutputsOf(joined->config)[0].shape, half = OutputsOf(first->config)[0].shape;
-    if (!StartsAtZero(steps_, *first) || StartsAtZero(steps_, *second) ||
-        ElementCount(half) * 2 != ElementCount(whole) || OutputsOf(second->config)[0].shape != half ||
-        ElementCount(OperandsOf(first->config)[0].shape) != ElementCount(whole))
-      return std::nullopt;
+    for (const auto* half : {&first, &second}) {
+      const MovementConfig* slice = movement(*half, MovementKind::kSlice);
+      if (slice == nullptr || (*half)->operands[0] != first->operands[0] ||
+          StartsAtZero(steps_, **half) != (half == &first) ||
+          ElementCount(slice->inputs[0]) != 2 * ElementCount(slice->outputs[0]) ||
+          slice->inputs[0].dims.back() != 2 * slice->outputs[0].dims.back())
+        return std::nullopt;
+    }
     FusionStep halves = *first;
     halves.layers = {first->layers[0], second->layers[0], negative->layers[0], joined->layers[0]};
     return halves;

@@ -23,7 +23,8 @@ constexpr std::string_view kHeader =
     "{0.25}, float[1] two = {2}, float[1] one = {1}, float[1] zero = {0}, float[1] low = {-1e9}, float small = {1e-6}, "
     "int64[1] axis = {2}, int64[5] fives = {2,2,2,12,16}, int64[4] fours = {2,4,12,16}, int64[4] column = {2,4,8,1}, "
     "int64[1] last = {-1}, int64[1] from = {0}, int64[1] to = {12}, int64[1] after = {1}, int64[1] beyond = {13}, "
-    "int64[3] rows = {2,6,32}, int64[1] half = {8}, int64[1] end = {16}, float[8,16] cosines, float[8,16] sines, "
+    "int64[3] rows = {2,6,32}, int64[1] half = {8}, int64[1] end = {16}, int64[1] four = {4}, int64[1] eight = {8}, "
+    "int64[1] queue = {2}, float[8,16] cosines, float[8,16] sines, "
     "float[32,24] w1, float[32,16] w2, float[24] b1, float[16] b2> ";
 
 // Those whose layers one line of text can hold.
