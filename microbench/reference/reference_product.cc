@@ -117,8 +117,9 @@ std::unique_ptr<Reference> MakeFamilyReference(const AttentionConfig& config, co
   const double scale = values.scale.value_or(1 / std::sqrt(static_cast<double>(config.head)));
   const std::int64_t key_step = values.keys_transposed ? config.kv : 1;
   const std::int64_t value_head = config.value_head == 0 ? config.head : config.value_head;
+  const std::vector<Shape> masks = MaskShapes(config);
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
-    // q: n x heads x q x head; k and v: n x kv_heads x kv x head; mask: q x kv; output as q.
+    // q: n x heads x q x head; k and v: n x kv_heads x kv x head; masks: MaskShapes; output as q.
     const std::int64_t column = element % value_head;
     const std::int64_t row = element / value_head % config.q;
     const std::int64_t head = element / value_head / config.q % config.heads;
@@ -135,7 +136,8 @@ std::unique_ptr<Reference> MakeFamilyReference(const AttentionConfig& config, co
         sum += (*operands[0])[q_row * config.head + i] * (*operands[1])[kv_row * config.head + key + i * key_step];
       }
       sum *= scale;
-      if (config.mask == AttentionMask::kFull) sum += values.mask_scale * (*operands[3])[row * config.kv + j];
+      for (std::size_t i = 0; i < masks.size(); ++i)
+        sum += values.mask_scale * (*operands[3 + i])[MaskRow(masks[i], batch, head, row) * config.kv + j];
       if (config.mask == AttentionMask::kCausal && j > config.kv - config.q + row) sum = -INFINITY;
       scores[static_cast<std::size_t>(j)] = sum;
       largest = std::max(largest, sum);

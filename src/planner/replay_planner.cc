@@ -248,6 +248,8 @@ class ScheduleBuilder {
 }  // namespace
 
 bool CanReplay(const FusableRegion& region) {
+  // Its workload has the cost of swapped halves, not their places.
+  if (region.rule == "rotary") return false;
   const auto* config = std::get_if<LayerConfig>(&region.workload);
   const bool is_attention = config != nullptr && std::holds_alternative<AttentionConfig>(*config);
   return !is_attention || (!region.values.empty() && region.values[0].contains("scale"));

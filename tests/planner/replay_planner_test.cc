@@ -233,6 +233,9 @@ TEST(ReplayPlanner, AnAttentionHasTheValuesThatItsRuleFound) {
   EXPECT_FALSE(CanReplay(region));
   region.values[0]["scale"] = {0.5};
   EXPECT_TRUE(CanReplay(region));
+  FusableRegion rotary = region;
+  rotary.rule = "rotary";
+  EXPECT_FALSE(CanReplay(rotary));
   const auto units = UnitsOf(model.graph(), {}, {{region, "infimum/attention-heads:avx512"}});
   ASSERT_TRUE(units.ok()) << units.error().message;
   const Result<ReplaySchedule> schedule = BuildReplaySchedule(model.graph(), *units);

@@ -71,7 +71,12 @@ AttentionConfig RandomLayers::Attention() {
   config.kv = Extent();
   config.head = Extent();
   if (Coin()) config.value_head = Extent();
-  return config;
+  if (config.mask == AttentionMask::kFull) {
+    for (std::int64_t i = Below(3); i > 0; --i)
+      config.masks.push_back(
+          Shape{{Coin() ? 1 : config.batch, Coin() ? 1 : config.heads, Coin() ? 1 : config.q, config.kv}});
+  }
+  return Canonicalize(std::move(config));
 }
 
 ConvolutionConfig RandomLayers::Convolution() {

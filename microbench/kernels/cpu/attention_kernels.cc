@@ -49,7 +49,7 @@ class BatchedProduct {
 class AttentionProgram : public Program {
  public:
   AttentionProgram(const AttentionConfig& config, const LayerValues& values, bool batched)
-      : config_(config), own_(values), batched_(batched) {}
+      : config_(config), own_(values), batched_(batched), masks_(MaskShapes(config)) {}
 
   Status Prepare(const Problem& problem) {
     problem_ = problem;
@@ -69,6 +69,7 @@ class AttentionProgram : public Program {
         values_.Prepare(desc(rows_, config_.kv), desc(config_.kv, value_head_), desc(rows_, value_head_)));
     INFIMUM_ASSIGN_OR_RETURN(score_buffer_,
                              AlignedBuffer::Make(static_cast<std::size_t>(together * rows_ * config_.kv) * 4));
+    data_.resize(problem.operands.size());
     for (const HostTensor* operand : problem.operands) {
       inputs_.emplace_back(*operand);
       converted_.emplace_back();
@@ -87,7 +88,6 @@ class AttentionProgram : public Program {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       data[i] = inputs_[i].Read(0, problem_.operands[i]->count(), static_cast<float*>(converted_[i].data()));
     }
-    const float* mask = config_.mask == AttentionMask::kFull ? data[3] : nullptr;
     float* const result = output_->Target(0, static_cast<float*>(result_.data()));
     float* const scores = static_cast<float*>(score_buffer_.data());
     const std::int64_t rounds = batched_ ? 1 : pairs_;
@@ -95,7 +95,7 @@ class AttentionProgram : public Program {
     bool ran = true;
     for (std::int64_t i = 0; i < rounds; ++i) {
       ran = ran && scores_.Run(data[0] + i * rows_ * config_.head, data[1] + i * config_.kv * config_.head, scores);
-      SoftmaxRows(scores, rows, mask);
+      SoftmaxRows(scores, i * rows_, rows);
       ran = ran && values_.Run(scores, data[2] + i * config_.kv * value_head_, result + i * rows_ * value_head_);
     }
     output_->Store(result, 0, problem_.outputs[0]->count());
@@ -106,22 +106,26 @@ class AttentionProgram : public Program {
   Bytes footprint() const override { return FootprintOf(problem_); }
 
  private:
-  void SoftmaxRows(float* scores, std::int64_t rows, const float* mask) const {
+  // `first` is the first of the rows among all queries of all heads.
+  void SoftmaxRows(float* scores, std::int64_t first, std::int64_t rows) const {
     const VectorKernels& kernels = Kernels();
     const double usual = 1 / std::sqrt(static_cast<double>(config_.head));
     // The mask's own factor comes last, for the sum: scale (q k) + factor mask = factor (scale / factor (q k) + mask).
-    const double mask_scale = mask == nullptr ? 1 : own_.mask_scale;
+    const double mask_scale = masks_.empty() ? 1 : own_.mask_scale;
     const auto scale = static_cast<float>(own_.scale.value_or(usual) / mask_scale);
     const auto factor = static_cast<float>(mask_scale);
     const std::int64_t n = config_.kv;
     ParallelRanges(rows, std::max<std::int64_t>(1, 4096 / n), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
         float* x = scores + row * n;
-        const std::int64_t query = row % config_.q;
+        const std::int64_t query = row % config_.q, head = (first + row) / config_.q;
         std::int64_t seen = n;
         if (config_.mask == AttentionMask::kCausal) seen = std::clamp<std::int64_t>(n - config_.q + query + 1, 0, n);
         kernels.affine_row(x, scale, 0, x, seen);
-        if (mask != nullptr) kernels.accumulate_sum(x, mask + query * n, n);
+        for (std::size_t i = 0; i < masks_.size(); ++i) {
+          const std::int64_t line = MaskRow(masks_[i], head / config_.heads, head % config_.heads, query);
+          kernels.accumulate_sum(x, data_[3 + i] + line * n, n);
+        }
         if (factor != 1) kernels.affine_row(x, factor, 0, x, seen);
         const float sum = kernels.exponentials_row(x, kernels.maximum_row(x, seen), x, seen);
         kernels.affine_row(x, 1 / sum, 0, x, seen);
@@ -133,13 +137,14 @@ class AttentionProgram : public Program {
   AttentionConfig config_;
   LayerValues own_;
   bool batched_;
+  std::vector<Shape> masks_;
   Problem problem_;
   std::int64_t value_head_ = 0, pairs_ = 0, rows_ = 0;
   BatchedProduct scores_, values_;
   AlignedBuffer score_buffer_, result_;
   std::vector<FloatRows> inputs_;
   std::vector<AlignedBuffer> converted_;
-  std::vector<const float*> data_ = std::vector<const float*>(4);
+  std::vector<const float*> data_;
   std::unique_ptr<FloatRows> output_;
 };
 

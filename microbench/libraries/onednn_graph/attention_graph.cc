@@ -26,6 +26,11 @@ class AttentionTranslation {
       return Error{"unsupported: queries that see no key have no softmax"};
     if (config_.mask == AttentionMask::kCausal && config_.q > kMostScores / std::max<std::int64_t>(config_.kv, 1))
       return Error{"unsupported: a causal mask that would have to be written out"};
+    const bool repeats = std::ranges::any_of(
+        config_.masks, [&](const Shape& mask) { return mask.dims[0] != 1 && mask.dims[0] != config_.batch; });
+    if (config_.types.weights != DataType::kNone && config_.types.weights != config_.types.input)
+      return Error{"unsupported: oneDNN Graph adds no mask of another type"};
+    if (repeats || config_.masks.size() > 1) return Error{"unsupported: several masks, or one that is repeated"};
     AddOperands();
     const std::size_t scores = Add(Role::kInner, ScoreShape());
     const bool keys_transposed = values_.keys_transposed;
@@ -65,10 +70,11 @@ class AttentionTranslation {
   Shape ScoreShape() const { return WithHeads(config_.q, config_.kv); }
   Shape Ones() const { return Shape{Dims(ScoreShape().rank(), 1)}; }
   Shape MaskShape() const {
-    Shape shape = Ones();
-    shape.dims[shape.rank() - 2] = config_.q;
-    shape.dims[shape.rank() - 1] = config_.kv;
-    return shape;
+    const Shape mask = config_.masks.empty() ? Shape{{1, 1, config_.q, config_.kv}} : config_.masks[0];
+    if (!grouped()) return mask;
+    const bool by_head = mask.dims[1] != 1;
+    const std::int64_t groups = by_head ? config_.kv_heads : 1;
+    return Shape{{mask.dims[0], groups, by_head ? config_.heads / groups : 1, mask.dims[2], mask.dims[3]}};
   }
 
   std::size_t Add(Role role, const Shape& shape) {

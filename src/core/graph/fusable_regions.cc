@@ -101,8 +101,10 @@ class Finder {
       } else if (std::holds_alternative<PointwiseConfig>(config)) {
         GrowChain(*step);
         GrowPrologue(*step);
+        ProposeRotary(*step);
       }
     }
+    ProposeSharedInputs();
     std::ranges::stable_sort(regions_, [](const FusableRegion& a, const FusableRegion& b) {
       return a.layers != b.layers ? a.layers < b.layers : Format(a.workload) < Format(b.workload);
     });
@@ -162,6 +164,88 @@ class Finder {
       if (leaving == std::vector<std::size_t>{growth.members().size() - 1})
         Propose("product-epilogue", growth, leaving);
     }
+  }
+
+  // Products of one input by weights of their own, such as queries, keys and values, of one type, all with or without a
+  // bias: what a library may run as one product by all weights.
+  void ProposeSharedInputs() {
+    std::map<ValueId, std::vector<FusionStep>> products;
+    for (std::size_t i = 0; i < steps_.graph().layers.size(); ++i) {
+      std::optional<FusionStep> step = StepAt(LayerId(i));
+      const auto* matmul = step ? std::get_if<MatMulConfig>(&step->config) : nullptr;
+      if (matmul == nullptr || matmul->weights != Constness::kConstant || matmul->bias == MatMulBias::kFull) continue;
+      std::vector<FusionStep>& same = products[step->operands[0]];
+      const auto* first = same.empty() ? matmul : std::get_if<MatMulConfig>(&same[0].config);
+      if (matmul->a == first->a && matmul->types == first->types && matmul->bias == first->bias)
+        same.push_back(*std::move(step));
+    }
+    for (const auto& [input, same] : products) {
+      if (same.size() < 2) continue;
+      Growth growth(steps_, same[0]);
+      for (std::size_t i = 1; i < same.size(); ++i)
+        if (growth.layers().size() + same[i].layers.size() <= kMostFused) growth.Add(same[i]);
+      if (steps_.IsConvex(growth.layers())) Propose("shared-input", growth, growth.Leaving());
+    }
+  }
+
+  // x * cosines + (x's halves swapped, one of them negated) * sines: two products and a sum of elements, as which the
+  // operator RotaryEmbedding is seen too.
+  void ProposeRotary(const FusionStep& sum) {
+    const auto product = [&](ValueId value) {
+      std::optional<FusionStep> step = steps_.WriterOf(value) ? StepAt(*steps_.WriterOf(value)) : std::nullopt;
+      const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
+      const bool is_product = config != nullptr && config->kind == PointwiseKind::kMultiply;
+      return is_product && OnlyReader(steps_, value) ? step : std::nullopt;
+    };
+    if (std::get<PointwiseConfig>(sum.config).kind != PointwiseKind::kAdd || sum.operands.size() != 2 ||
+        sum.operands[0] == sum.operands[1])
+      return;
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      const std::optional<FusionStep> plain = product(sum.operands[1 - i]);
+      std::optional<FusionStep> turned = product(sum.operands[i]);
+      if (!plain || !turned) continue;
+      for (ValueId& operand : turned->operands) {
+        const std::optional<FusionStep> halves = SwappedHalves(operand);
+        if (!halves || std::ranges::find(plain->operands, halves->operands[0]) == plain->operands.end()) continue;
+        operand = halves->operands[0];
+        turned->layers.insert(turned->layers.begin(), halves->layers.begin(), halves->layers.end());
+        Growth growth(steps_, *plain);
+        growth.Add(*turned);
+        growth.Add(sum);
+        if (growth.Leaving() == std::vector<std::size_t>{2} && steps_.IsConvex(growth.layers()))
+          Propose("rotary", growth, {2});
+        return;
+      }
+    }
+  }
+
+  // The layers that write a value's second half, negated, before its first one; the value is their operand.
+  std::optional<FusionStep> SwappedHalves(ValueId value) const {
+    const auto written = [&](ValueId by) {
+      return OnlyReader(steps_, by) && steps_.WriterOf(by) ? steps_.StepOf(*steps_.WriterOf(by)) : std::nullopt;
+    };
+    const auto movement = [](const std::optional<FusionStep>& step, MovementKind kind) {
+      const auto* config = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
+      return config != nullptr && config->kind == kind ? config : nullptr;
+    };
+    const std::optional<FusionStep> joined = written(value);
+    const MovementConfig* concat = movement(joined, MovementKind::kConcat);
+    if (concat == nullptr || concat->inputs.size() != 2 || concat->inputs[0].dims.back() != 1) return std::nullopt;
+    const std::optional<FusionStep> negative = written(joined->operands[0]), first = written(joined->operands[1]);
+    const auto* negated = negative ? std::get_if<PointwiseConfig>(&negative->config) : nullptr;
+    if (negated == nullptr || negated->kind != PointwiseKind::kNegative) return std::nullopt;
+    const std::optional<FusionStep> second = written(negative->operands[0]);
+    for (const auto* half : {&first, &second}) {
+      const MovementConfig* slice = movement(*half, MovementKind::kSlice);
+      if (slice == nullptr || (*half)->operands[0] != first->operands[0] ||
+          StartsAtZero(steps_, **half) != (half == &first) ||
+          ElementCount(slice->inputs[0]) != 2 * ElementCount(slice->outputs[0]) ||
+          slice->inputs[0].dims.back() != 2 * slice->outputs[0].dims.back())
+        return std::nullopt;
+    }
+    FusionStep halves = *first;
+    halves.layers = {first->layers[0], second->layers[0], negative->layers[0], joined->layers[0]};
+    return halves;
   }
 
   // The longest chain from each element-wise layer: of n in a row n - 1 regions, so that a product's epilogue may take
@@ -227,6 +311,8 @@ const std::vector<FusionRule>& FusionRules() {
       {"normalization", "a layer or RMS normalization written out in means, roots and quotients"},
       {"normalization-prologue", "element-wise layers, such as a residual sum, and the normalization that reads them"},
       {"softmax-prologue", "element-wise layers, such as scale and mask, and the softmax that reads them"},
+      {"rotary", "elements turned by the angle of their position, halves swapped and negated"},
+      {"shared-input", "matrix products of one input by weights of their own, such as queries, keys and values"},
       {"attention", "queries times keys, scale, mask, softmax, times values"},
   };
   return rules;

@@ -30,5 +30,7 @@ std::vector<FusionPattern> FindAttentionPatterns(const FusionSteps& steps);
 
 // The one layer that reads the value, where nothing else does and it does not leave the graph.
 std::optional<FusionStep> OnlyReader(const FusionSteps& steps, ValueId value);
+// Whether a Slice's result begins where what it reads does.
+bool StartsAtZero(const FusionSteps& steps, const FusionStep& slice);
 
 }  // namespace infimum

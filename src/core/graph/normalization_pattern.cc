@@ -1,5 +1,6 @@
 // normalization: layer and RMS normalization of rows, written out as exporters did before there were operators for
-// them: mean, difference, its square, mean of that, epsilon, root, quotient; scale and bias behind.
+// them: mean, difference, its square, mean of that, epsilon, root, quotient; scale and bias behind. A row divided by
+// its norm, which is bounded from below, is one too. Rows of 16 bits may be widened before and narrowed behind.
 #include <algorithm>
 
 #include "src/core/graph/fusion_patterns.h"
@@ -13,12 +14,13 @@ const PointwiseConfig* AsPointwise(const std::optional<FusionStep>& step, Pointw
 }
 
 // Of the innermost of two dimensions, or of the only one.
-const ReductionConfig* AsRowMean(const LayerConfig& layer) {
+const ReductionConfig* AsRowReduction(const LayerConfig& layer, ReductionKind kind) {
   const auto* config = std::get_if<ReductionConfig>(&layer);
-  const bool is_row_mean = config != nullptr && config->kind == ReductionKind::kMean && config->input.rank() <= 2 &&
-                           config->axes == std::vector{static_cast<std::int64_t>(config->input.rank()) - 1};
-  return is_row_mean ? config : nullptr;
+  const bool is_of_rows = config != nullptr && config->kind == kind && config->input.rank() <= 2 &&
+                          config->axes == std::vector{static_cast<std::int64_t>(config->input.rank()) - 1};
+  return is_of_rows ? config : nullptr;
 }
+const ReductionConfig* AsRowMean(const LayerConfig& layer) { return AsRowReduction(layer, ReductionKind::kMean); }
 
 class NormalizationMatch {
  public:
@@ -37,15 +39,17 @@ class NormalizationMatch {
     if (!deviation || !FindInput(*deviation)) return std::nullopt;
     std::optional<ValueId> result = Quotient(mean_of_squares.output, *deviation);
     if (!result || !IsReadByPatternAlone(*deviation)) return std::nullopt;
+    Widen();
     std::vector<ValueId> operands = {input_};
+    result = Narrowed(*result);
     if (const std::optional<FusionStep> scaled = WithRow(*result, PointwiseKind::kMultiply)) {
       config_.scale = true;
       operands.push_back(row_);
-      result = Take(*scaled);
+      result = Narrowed(Take(*scaled));
       if (const std::optional<FusionStep> shifted = WithRow(*result, PointwiseKind::kAdd)) {
         config_.bias = true;
         operands.push_back(row_);
-        result = Take(*shifted);
+        result = Narrowed(Take(*shifted));
       }
       config_.types.weights = steps_.graph().value(operands[1]).type;
     }
@@ -53,6 +57,34 @@ class NormalizationMatch {
     if (std::ranges::adjacent_find(layers_) != layers_.end() || !Validate(LayerConfig(config_)).ok())
       return std::nullopt;
     return FusionPattern{"normalization", {layers_, config_, std::move(operands), *result, {{"epsilon", {epsilon_}}}}};
+  }
+
+  // x / max(norm of x, a small number), which may be written out for each element.
+  std::optional<FusionPattern> FromNorm(const FusionStep& norm) {
+    const ReductionConfig* reduction = AsRowReduction(norm.config, ReductionKind::kL2);
+    if (reduction == nullptr) return std::nullopt;
+    length_ = reduction->input.dims.back();
+    rows_ = ElementCount(reduction->input) / length_;
+    std::optional<FusionStep> step = OnlyReader(steps_, norm.output);
+    if (!step || !IsBoundedBySmall(*step)) return std::nullopt;
+    layers_ = {norm.layers[0]};
+    ValueId divisor = Take(*step);
+    step = OnlyReader(steps_, divisor);
+    const auto* expand = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
+    if (expand != nullptr && expand->kind == MovementKind::kExpand && IsWhole(expand->outputs[0])) {
+      divisor = Take(*step);
+      step = OnlyReader(steps_, divisor);
+    }
+    const PointwiseConfig* quotient = AsPointwise(step, PointwiseKind::kDivide);
+    if (quotient == nullptr || step->operands[0] != norm.operands[0] || step->operands[1] != divisor ||
+        !IsWhole(quotient->inputs[0]) || (expand == nullptr && !IsPerRow(quotient->inputs[1])))
+      return std::nullopt;
+    Take(*step);
+    std::ranges::sort(layers_);
+    config_.kind = NormalizationKind::kLp;
+    config_.input = Shape{{rows_, length_, 1}};
+    config_.types = {reduction->types.input, DataType::kNone, quotient->types.output};
+    return FusionPattern{"normalization", {layers_, config_, {norm.operands[0]}, step->output}};
   }
 
  private:
@@ -136,6 +168,37 @@ class NormalizationMatch {
     });
   }
 
+  // Clip(x, small) or Max(x, small): what keeps a quotient finite.
+  bool IsBoundedBySmall(const FusionStep& step) const {
+    constexpr double kSmall = 1e-4;
+    const Layer& layer = steps_.graph().layer(step.layers[0]);
+    const bool bounds =
+        AsPointwise(step, PointwiseKind::kClip) != nullptr || AsPointwise(step, PointwiseKind::kMaximum) != nullptr;
+    return bounds && layer.inputs.size() == 2 && layer.inputs[1] &&
+           steps_.NumberOf(*layer.inputs[1]).value_or(1) <= kSmall;
+  }
+
+  // What is normalized, before it was cast for this alone.
+  void Widen() {
+    const std::optional<FusionStep> cast = WriterOf(input_);
+    const PointwiseConfig* config = AsPointwise(cast, PointwiseKind::kCast);
+    const auto is_inside = [&](LayerId reader) { return std::ranges::find(layers_, reader) != layers_.end(); };
+    if (config == nullptr || !IsFloatingPoint(config->types.input) || steps_.Escapes(input_) ||
+        !std::ranges::all_of(steps_.ReadersOf(input_), is_inside))
+      return;
+    Take(*cast);
+    input_ = cast->operands[0];
+    config_.types.input = config->types.input;
+  }
+  // The result after the cast back to the type of what was widened, where that alone reads it.
+  ValueId Narrowed(ValueId result) {
+    const std::optional<FusionStep> cast = OnlyReader(steps_, result);
+    const PointwiseConfig* config = AsPointwise(cast, PointwiseKind::kCast);
+    if (config == nullptr || config->types.output != config_.types.input) return result;
+    config_.types.output = config->types.output;
+    return Take(*cast);
+  }
+
   // The only reader of `value`, where it multiplies by or adds a constant row, which `row_` then is.
   std::optional<FusionStep> WithRow(ValueId value, PointwiseKind kind) {
     std::optional<FusionStep> step = OnlyReader(steps_, value);
@@ -166,8 +229,9 @@ std::vector<FusionPattern> FindNormalizationPatterns(const FusionSteps& steps) {
   for (std::size_t i = 0; i < steps.graph().layers.size(); ++i) {
     const std::optional<FusionStep> step = steps.StepOf(LayerId(i));
     if (!step || !std::holds_alternative<ReductionConfig>(step->config)) continue;
-    if (std::optional<FusionPattern> pattern = NormalizationMatch(steps).From(*step))
-      patterns.push_back(*std::move(pattern));
+    std::optional<FusionPattern> pattern = NormalizationMatch(steps).From(*step);
+    if (!pattern) pattern = NormalizationMatch(steps).FromNorm(*step);
+    if (pattern) patterns.push_back(*std::move(pattern));
   }
   return patterns;
 }

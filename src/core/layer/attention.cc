@@ -33,6 +33,21 @@ ExactCount UnmaskedPairs(const AttentionConfig& config) {
   return ExactCount(rows) * config.kv - missing;
 }
 
+Status CheckMasks(const AttentionConfig& config) {
+  constexpr std::size_t kMostMasks = 4;
+  if (config.masks.empty()) return {};
+  if (config.mask != AttentionMask::kFull) return Error{"masks are operands of mask=full, remove them"};
+  if (config.masks.size() > kMostMasks) return Error{"masks has more than " + std::to_string(kMostMasks) + " shapes"};
+  for (const Shape& mask : config.masks) {
+    INFIMUM_RETURN_IF_ERROR(CheckTensor("masks", mask));
+    const bool fits = mask.rank() == 4 && config.batch % mask.dims[0] == 0 &&
+                      (mask.dims[1] == 1 || mask.dims[1] == config.heads) &&
+                      (mask.dims[2] == 1 || mask.dims[2] == config.q) && mask.dims[3] == config.kv;
+    if (!fits) return Error{"masks has " + Format(mask) + ", which does not fit n x heads x q x kv"};
+  }
+  return {};
+}
+
 Result<Work> ComputeWork(const AttentionConfig& config) {
   const ExactCount flops_of_a_pair = ExactCount(2) * config.head + ExactCount(2) * ValueHead(config) + 5;
   const ExactCount heads = ExactCount(config.batch) * config.heads;
@@ -59,15 +74,32 @@ Status CheckFields(const AttentionConfig& config) {
   if (config.heads % config.kv_heads != 0)
     return Error{"kv_heads=" + std::to_string(config.kv_heads) +
                  " does not divide heads=" + std::to_string(config.heads)};
+  INFIMUM_RETURN_IF_ERROR(CheckMasks(config));
   constexpr std::string_view kNames[] = {"q's shape", "k's shape", "v's shape", "the mask's shape"};
   const std::vector<Operand> operands = OperandsOfFamily(config);
-  for (std::size_t i = 0; i < operands.size(); ++i) INFIMUM_RETURN_IF_ERROR(CheckTensor(kNames[i], operands[i].shape));
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    INFIMUM_RETURN_IF_ERROR(CheckTensor(kNames[std::min<std::size_t>(i, 3)], operands[i].shape));
   return CheckTensor("the output's shape", OutputsOfFamily(config)[0].shape);
 }
 
 }  // namespace
 
 std::span<const NamedValue<AttentionMask>> NamesOf(AttentionMask) { return kMaskNames; }
+
+std::vector<Shape> MaskShapes(const AttentionConfig& config) {
+  if (config.mask != AttentionMask::kFull) return {};
+  return config.masks.empty() ? std::vector{Shape{{1, 1, config.q, config.kv}}} : config.masks;
+}
+
+std::int64_t MaskRow(const Shape& mask, std::int64_t batch, std::int64_t head, std::int64_t query) {
+  const std::int64_t matrix = batch % mask.dims[0] * mask.dims[1] + head % mask.dims[1];
+  return matrix * mask.dims[2] + query % mask.dims[2];
+}
+
+AttentionConfig Canonicalize(AttentionConfig config) {
+  if (config.masks == std::vector{Shape{{1, 1, config.q, config.kv}}}) config.masks.clear();
+  return config;
+}
 
 Work WorkOf(const AttentionConfig& config) { return ComputeWork(config).value(); }
 
@@ -84,9 +116,10 @@ std::vector<Operand> OperandsOfFamily(const AttentionConfig& config) {
       {Shape{{config.batch, config.kv_heads, config.kv, config.head}}, type, false},
       {Shape{{config.batch, config.kv_heads, config.kv, ValueHead(config)}}, type, false},
   };
-  if (config.mask == AttentionMask::kFull)  // of q's type, unless dtype names another between the ':'
-    operands.push_back(
-        {Shape{{config.q, config.kv}}, config.types.weights == DataType::kNone ? type : config.types.weights, false});
+  // Of q's type, unless dtype names another between the ':'.
+  const DataType mask_type = config.types.weights == DataType::kNone ? type : config.types.weights;
+  for (const Shape& mask : MaskShapes(config))
+    operands.push_back({config.masks.empty() ? Shape{{config.q, config.kv}} : mask, mask_type, false});
   return operands;
 }
 

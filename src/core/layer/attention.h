@@ -1,14 +1,16 @@
 // Scaled dot-product attention: softmax(q k^T / sqrt(head) + mask) v for each head.
 //
 //   attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=causal
+//   attention dtype=f32:f32:f32 n=64 heads=3 kv_heads=3 q=64 kv=64 head=32 mask=full masks=1x3x64x64,16x1x64x64
 //
-// Operands: q, k, v, mask (when `mask=full`).
+// Operands: q, k, v, masks (when `mask=full`).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "infimum/layer/data_type.h"
+#include "infimum/layer/shape.h"
 #include "src/core/layer/work.h"
 
 namespace infimum {
@@ -16,7 +18,7 @@ namespace infimum {
 enum class AttentionMask {
   kNone,    // "no"
   kCausal,  // "causal": position i sees kv - q + i and before
-  kFull,    // "full": a q x kv operand, added
+  kFull,    // "full": operands that are added, one of q x kv unless `masks` says otherwise
 };
 std::span<const NamedValue<AttentionMask>> NamesOf(AttentionMask);
 
@@ -30,6 +32,9 @@ struct AttentionConfig {
   std::int64_t head = 64;       // head size of q and k
   std::int64_t value_head = 0;  // of v where it differs; written only when not 0
   AttentionMask mask = AttentionMask::kNone;
+  // Of `mask=full`, batch x heads x q x kv each, where it is not one of 1x1xqxkv: heads and q may be 1, and a batch
+  // that divides n is repeated. Written only when not empty.
+  std::vector<Shape> masks;
 
   static constexpr std::string_view kName = "attention";
   template <class Self, class Visitor>
@@ -43,9 +48,17 @@ struct AttentionConfig {
     visit("head", self.head);
     visit.Optional("value_head", self.value_head);
     visit("mask", self.mask);
+    visit.Optional("masks", self.masks);
   }
   friend bool operator==(const AttentionConfig&, const AttentionConfig&) = default;
 };
+
+// The masks that are operands, batch x heads x q x kv; and the row of one, counted through all its dimensions, that a
+// query adds.
+std::vector<Shape> MaskShapes(const AttentionConfig& config);
+std::int64_t MaskRow(const Shape& mask, std::int64_t batch, std::int64_t head, std::int64_t query);
+// One mask of q x kv is not written out.
+AttentionConfig Canonicalize(AttentionConfig config);
 
 // direct = n * heads * q * kv * (2 head + 2 value_head + 5); conventional counts the positions that a
 // causal mask leaves.

@@ -1,7 +1,6 @@
 #include "src/core/measurement/cudnn_operations.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -365,12 +364,15 @@ class Builder {
 
   Result<Value> AddLayer(const AttentionConfig& config) {
     const std::int64_t value_head = config.value_head > 0 ? config.value_head : config.head;
-    const std::array<Shape, 4> shapes{Shape{{config.batch, config.heads, config.q, config.head}},
-                                      Shape{{config.batch, config.kv_heads, config.kv, config.head}},
-                                      Shape{{config.batch, config.kv_heads, config.kv, value_head}},
-                                      Shape{{1, 1, config.q, config.kv}}};
+    std::vector<Shape> shapes = MaskShapes(config);
+    if (shapes.size() > 1) return NotInGraph("cuDNN adds one mask");
+    if (!shapes.empty() && shapes[0].dims[0] != 1 && shapes[0].dims[0] != config.batch)
+      return NotInGraph("a mask that is repeated over the batch");
+    shapes.insert(shapes.begin(), {Shape{{config.batch, config.heads, config.q, config.head}},
+                                   Shape{{config.batch, config.kv_heads, config.kv, config.head}},
+                                   Shape{{config.batch, config.kv_heads, config.kv, value_head}}});
     std::vector<Value> operands;  // queries, keys, values, a mask that is added to the scores
-    for (std::size_t k = 0; k < (config.mask == AttentionMask::kFull ? 4u : 3u); ++k) {
+    for (std::size_t k = 0; k < shapes.size(); ++k) {
       INFIMUM_ASSIGN_OR_RETURN(Value operand, Operand(k, RowMajorValue(shapes[k])));
       operands.push_back(std::move(operand));
     }

@@ -331,10 +331,11 @@ TEST(GraphPartition, HasTheModelsOwnValues) {
 }
 
 TEST(GraphPartition, OfAttentionHasTheModelsScaleAndOrderOfKeys) {
-  for (const char* heads : {"heads=4 kv_heads=4", "heads=4 kv_heads=2"}) {
-    const ReplayStep step =
-        StepOf(std::string("attention dtype=f32:-:f32 n=2 ") + heads + " q=9 kv=13 head=16 mask=full",
-               {{{"scale", {0.7}}, {"keys_transposed", {1}}}});
+  for (const char* form :
+       {"heads=4 kv_heads=4 mask=full", "heads=4 kv_heads=2 mask=full", "heads=4 kv_heads=4 mask=full masks=2x1x9x13",
+        "heads=4 kv_heads=2 mask=full masks=1x4x9x13", "heads=4 kv_heads=2 mask=full masks=2x1x1x13"}) {
+    const ReplayStep step = StepOf(std::string("attention dtype=f32:-:f32 n=2 q=9 kv=13 head=16 ") + form,
+                                   {{{"scale", {0.7}}, {"keys_transposed", {1}}}});
     const LayerValues values = (*ValuesOf(step))[0];
     for (const bool transposed : {false, true}) {
       const auto graph = GraphOf(std::get<AttentionConfig>(std::get<LayerConfig>(step.workload)), values, transposed);
@@ -351,6 +352,11 @@ TEST(GraphPartition, OfAttentionHasTheModelsScaleAndOrderOfKeys) {
   const auto refused = GraphOf(config, scaled_mask, false);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message, "unsupported: oneDNN Graph scales no mask");
+  for (const char* masks : {"masks=1x4x9x13,2x1x9x13", "masks=1x1x9x13,1x4x1x13"}) {
+    const AttentionConfig two = std::get<AttentionConfig>(*ParseLayerConfig(
+        std::string("attention dtype=f32:-:f32 n=4 heads=4 kv_heads=4 q=9 kv=13 head=16 mask=full ") + masks));
+    EXPECT_FALSE(GraphOf(two, LayerValues(), false).ok()) << masks;
+  }
   // 4 TB of minus infinity and zero.
   const auto long_context =
       GraphOf(std::get<AttentionConfig>(*ParseLayerConfig(

@@ -13,39 +13,6 @@ namespace {
 
 using Source = RegionBuilder::Source;
 
-OperandTypes Plain(DataType type) { return {type, DataType::kNone, type}; }
-
-// matmul ; add (or where, for a mask of bool) ; softmax ; matmul. Queries that share a head of k and v
-// are rows of one GEMM.
-Result<Lowering> WithBroadcastMask(RegionBuilder& region, const AttentionParts& parts, const Shape& mask,
-                                   OperandTypes types) {
-  const HeadTensor &q = parts.q, &k = parts.k, &v = parts.v;
-  const DataType type = types.input;
-  const std::int64_t rows = q.heads / k.heads * q.length;
-  const OperandTypes inner{type, type, type};
-  INFIMUM_ASSIGN_OR_RETURN(const MatMulConfig scores, MakeMatMul(inner, Shape{{q.batch, k.heads, rows, q.size}},
-                                                                 Shape{{q.batch, k.heads, k.size, k.length}},
-                                                                 MatMulBias::kNone, Constness::kVariable));
-  const Shape shape{{q.batch, q.heads, q.length, k.length}};
-  Source value = region.Add(scores, {q.source, k.source});
-  if (types.weights == DataType::kBool) {
-    const Source hidden = region.Add(Fill(type, Shape{{1}}), {});
-    INFIMUM_ASSIGN_OR_RETURN(
-        value, region.AddPointwise(PointwiseKind::kWhere, {type, DataType::kBool, type}, {mask, shape, Shape{{1}}},
-                                   {region.Input(*parts.mask), value, hidden}));
-  } else {
-    INFIMUM_ASSIGN_OR_RETURN(value, region.AddPointwise(PointwiseKind::kAdd, {type, types.weights, type}, {shape, mask},
-                                                        {value, region.Input(*parts.mask)}));
-  }
-  value = region.Add(MakeSoftmax(SoftmaxKind::kSoftmax, Plain(type), shape, 3), {value});
-  INFIMUM_ASSIGN_OR_RETURN(
-      const MatMulConfig result,
-      MakeMatMul({type, type, types.output}, Shape{{q.batch, k.heads, rows, k.length}},
-                 Shape{{q.batch, k.heads, v.length, v.size}}, MatMulBias::kNone, Constness::kVariable));
-  region.Add(result, {value, v.source});
-  return region.Finish(parts.leaving);
-}
-
 // A lowering with what is known of its caches.
 Lowering WithCaches(Lowering lowering, const AttentionParts& parts) {
   if (parts.is_least()) {
@@ -253,18 +220,15 @@ Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, co
     const bool over_queries = mask.rank() >= 2 && mask.dims[mask.rank() - 2] == q.length;
     const bool over_keys = mask.rank() >= 1 && mask.dims.back() == k.length;
     if (over_queries && over_keys) {
-      OperandTypes types = config.types;
-      types.weights = mask_type;
-      if (ElementCount(mask) != q.length * k.length) {
-        INFIMUM_ASSIGN_OR_RETURN(Lowering lowering, WithBroadcastMask(region, parts, mask, types));
-        return WithCaches(std::move(lowering), parts);
-      }
-      config.types = types;
+      Shape whole = mask;
+      whole.dims.insert(whole.dims.begin(), 4 - mask.rank(), 1);
+      config.types.weights = mask_type;
       config.mask = AttentionMask::kFull;
+      config.masks = {whole};
       operands.push_back(region.Input(*parts.mask));
     }
   }
-  region.Add(config, operands);
+  region.Add(Canonicalize(config), operands);
   INFIMUM_ASSIGN_OR_RETURN(Lowering lowering, region.Finish(parts.leaving));
   return WithCaches(std::move(lowering), parts);
 }

@@ -60,9 +60,8 @@ HeadTensor TakeFromBuffer(RegionBuilder& region, DataType type, std::size_t posi
 // `parts` remember that.
 std::int64_t ValidPositions(const NodeView& node, std::int64_t capacity, std::int64_t added, AttentionParts& parts);
 
-// Ends the region. A mask of q x kv elements is the attention's own operand. One without the q dimension
-// (padding) is a value: a few elements that do not change the cost. Any other is added between two
-// products, as the operator is defined: matmul ; add ; softmax ; matmul.
+// Ends the region. A mask of queries and keys is the attention's own operand. One without the q dimension (padding) is
+// a value: a few elements that do not change the cost.
 Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, const AttentionParts& parts);
 
 // A window of `left` positions before each query, or -1. A configuration can express it only over one query.
