@@ -9,8 +9,16 @@
 
 namespace infimum {
 
-// Layers, then totals, rewrites, how many regions may be fused. `width` 0: as wide as needed.
-std::string InspectTable(const ModelGraph& graph, std::size_t width);
+// What a table shows of the layers.
+struct InspectView {
+  bool with_free = false;   // also those that cost nothing
+  bool by_family = false;   // sums over families of layers in place of layers
+  std::size_t largest = 0;  // so many with the most bytes, most first; 0: all, in the model's order
+};
+
+// Layers, then totals, caches, what only a run decides, reasons of unknown layers, rewrites, how many regions may be
+// fused. `width` 0: as wide as needed.
+std::string InspectTable(const ModelGraph& graph, std::size_t width, const InspectView& view = {});
 
 // Regions that may be fused: the rule that found each, its layers, its workload.
 std::string RegionsTable(const ModelGraph& graph, std::size_t width);

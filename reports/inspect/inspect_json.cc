@@ -3,6 +3,7 @@
 #include "reports/inspect/inspect_totals.h"
 #include "reports/text/json_values.h"
 #include "reports/text/layer_words.h"
+#include "src/core/graph/run_time_quantities.h"
 
 namespace infimum {
 
@@ -83,7 +84,16 @@ Json ModelJson(const ModelGraph& graph) {
 }  // namespace
 
 std::string InspectJson(const ModelGraph& graph) {
+  Json quantities = Json::array();
+  VisitQuantities(graph, [&](const RunTimeQuantity& quantity) {
+    quantities.push_back({{"name", quantity.name},
+                          {"layer", quantity.layer},
+                          {"stated", quantity.stated ? Json(*quantity.stated) : Json(nullptr)},
+                          {"least", quantity.least},
+                          {"most", quantity.most}});
+  });
   const Json json = {{"schema", "infimum.inspect/1"}, {"model", ModelJson(graph)},     {"layers", LayersJson(graph)},
+                     {"run_time_quantities", std::move(quantities)},
                      {"passes", graph.passes},        {"regions", RegionsJson(graph)}, {"totals", TotalsOf(graph)}};
   return DumpJson(json, 2) + "\n";
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -12,12 +14,15 @@
 #include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
+#include "src/core/graph/run_time_quantities.h"
+#include "src/core/graph/views.h"
 
 namespace infimum {
 namespace {
 
-void AddLayers(const ModelGraph& graph, const std::string& indent, Section& section) {
+void AddLayers(const ModelGraph& graph, const std::string& indent, bool with_free, Section& section) {
   for (const Layer& layer : graph.layers) {
+    if (layer.status == LayerStatus::kFree && layer.bodies.empty() && !with_free) continue;
     section.rows.push_back({indent + layer.name, layer.op, InspectStatus(layer),
                             layer.work.direct.value > 0 ? FlopsText(layer.work.direct) : "",
                             BytesText(layer.work.read() + layer.work.written),
@@ -26,9 +31,132 @@ void AddLayers(const ModelGraph& graph, const std::string& indent, Section& sect
       section.rows.push_back(
           {indent + "  " + body.name, "", "", "", "",
            fmt::format("runs at least {}", CountText(static_cast<std::size_t>(body.least_executions), "time"))});
-      if (body.graph) AddLayers(*body.graph, indent + "    ", section);
+      if (body.graph) AddLayers(*body.graph, indent + "    ", with_free, section);
     }
   }
+}
+
+struct FamilySum {
+  std::string name;
+  std::size_t layers = 0;
+  Flops flops;
+  Bytes bytes, weights;
+};
+
+void AddToFamilies(const ModelGraph& graph, std::vector<FamilySum>& families) {
+  for (const Layer& layer : graph.layers) {
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph) AddToFamilies(*body.graph, families);
+    if (!layer.bodies.empty()) continue;
+    const std::string name(layer.workload                          ? FamilyOf(*layer.workload)
+                           : layer.status == LayerStatus::kFree ? "free"
+                                                                   : "unknown");
+    auto found = std::ranges::find(families, name, &FamilySum::name);
+    if (found == families.end()) found = families.insert(found, {.name = name, .layers = 0, .flops = {}, .bytes = {}, .weights = {}});
+    ++found->layers;
+    found->flops += layer.work.direct;
+    found->bytes += layer.work.read() + layer.work.written;
+    if (layer.status != LayerStatus::kFree) found->weights += layer.parameters;
+  }
+}
+
+Section FamilySection(const ModelGraph& graph) {
+  std::vector<FamilySum> families;
+  AddToFamilies(graph, families);
+  std::ranges::stable_sort(families, std::ranges::greater(), [](const FamilySum& sum) { return sum.bytes.value; });
+  Section section{.columns = {NameColumn("family"), NumberColumn("layers"), NumberColumn("work"), NumberColumn("bytes"),
+                              NumberColumn("weights")}};
+  for (const FamilySum& sum : families)
+    section.rows.push_back({sum.name, std::to_string(sum.layers), sum.flops.value > 0 ? FlopsText(sum.flops) : "",
+                            BytesText(sum.bytes), sum.weights.value > 0 ? BytesText(sum.weights) : ""});
+  return section;
+}
+
+Section LayerSection(const ModelGraph& graph, const InspectView& view) {
+  Section section{.columns = {NameColumn("layer"), NameColumn("op"), "status", NumberColumn("work"),
+                              NumberColumn("bytes"), NameColumn("configuration, or the reason for none")}};
+  if (view.largest == 0) {
+    AddLayers(graph, "", view.with_free, section);
+    return section;
+  }
+  ModelGraph largest;
+  std::vector<const Layer*> layers;
+  for (const Layer& layer : graph.layers)
+    if (view.with_free || layer.status != LayerStatus::kFree) layers.push_back(&layer);
+  std::ranges::stable_sort(layers, std::ranges::greater(), [](const Layer* layer) {
+    return layer->work.read().value + layer->work.written.value;
+  });
+  layers.resize(std::min(layers.size(), view.largest));
+  for (const Layer* layer : layers) {
+    largest.layers.emplace_back();
+    Layer& copy = largest.layers.back();
+    copy.name = layer->name;
+    copy.op = layer->op;
+    copy.status = layer->status;
+    copy.work = layer->work;
+    copy.workload = layer->workload;
+    copy.reason = layer->reason;
+  }
+  AddLayers(largest, "", view.with_free, section);
+  return section;
+}
+
+// Numbers that only a run decides: each kind once, with the option that states it.
+std::string QuantitiesText(const ModelGraph& graph) {
+  std::map<std::string, std::vector<RunTimeQuantity>> by_name;
+  VisitQuantities(graph, [&](const RunTimeQuantity& quantity) { by_name[quantity.name].push_back(quantity); });
+  std::string out;
+  for (const auto& [name, quantities] : by_name) {
+    std::set<std::int64_t> stated;
+    std::size_t open = 0;
+    std::int64_t least = quantities.front().least, most = quantities.front().most;
+    for (const RunTimeQuantity& quantity : quantities) {
+      if (quantity.stated) stated.insert(*quantity.stated);
+      if (!quantity.stated) ++open;
+      least = std::min(least, quantity.least);
+      most = std::max(most, quantity.most);
+    }
+    const auto kind = std::ranges::find(kQuantityKinds, name, &QuantityKind::name);
+    out += fmt::format("{}, {} in {}: ", name, kind == std::end(kQuantityKinds) ? "" : kind->meaning,
+                       CountText(quantities.size(), "layer"));
+    for (const std::int64_t number : stated) out += fmt::format("{}{}", number == *stated.begin() ? "assumed " : ", ", number);
+    if (open > 0)
+      out += fmt::format("{}only a run decides, {} to {}; --assume {}=N or {}@{}=N states it", stated.empty() ? "" : "; ",
+                         least, most, name, name, Printable(quantities.front().layer));
+    out += "\n";
+  }
+  return out;
+}
+
+// Reasons of unknown layers, each once.
+std::string UnknownText(const ModelGraph& graph) {
+  std::map<std::string, std::pair<std::size_t, std::string>> by_reason;  // how many, and the first's name
+  VisitLayers(graph, [&](const Layer& layer, std::int64_t) {
+    if (layer.status != LayerStatus::kUnknown) return;
+    auto& [count, first] = by_reason[layer.reason];
+    if (count++ == 0) first = layer.name;
+  });
+  std::string out;
+  for (const auto& [reason, of] : by_reason)
+    out += fmt::format("unknown, {} ({}{}): {}\n", CountText(of.first, "layer"), Printable(of.second),
+                       of.first > 1 ? ", ..." : "", Printable(reason));
+  return out;
+}
+
+// Inputs that the model returns with something added.
+std::string CachesText(const ModelGraph& graph) {
+  std::set<ValueId> caches;
+  const std::vector<ValueId> roots = RootsOfViews(graph);
+  for (const Layer& layer : graph.layers)
+    for (const InPlaceResult& result : layer.in_place)
+      if (const ValueId root = roots[layer.inputs[result.input]->index()]; graph.value(root).kind == ValueKind::kGraphInput)
+        caches.insert(root);
+  Bytes bytes;
+  for (const ValueId cache : caches)
+    if (const Value& value = graph.value(cache); value.shape) bytes += SizeOf(value.type, ElementCount(*value.shape));
+  return caches.empty() ? ""
+                        : fmt::format("caches: {} in {}, updated in place\n", BytesText(bytes),
+                                      CountText(caches.size(), "input"));
 }
 
 void AddCsvLayers(const ModelGraph& graph, const std::string& prefix, Section& section) {
@@ -68,12 +196,9 @@ std::string RegionsTable(const ModelGraph& graph, std::size_t width) {
   return SectionTable(section, width);
 }
 
-std::string InspectTable(const ModelGraph& graph, std::size_t width) {
-  Section section{.columns = {NameColumn("layer"), NameColumn("op"), "status", NumberColumn("work"),
-                              NumberColumn("bytes"), NameColumn("configuration, or the reason for none")}};
-  AddLayers(graph, "", section);
+std::string InspectTable(const ModelGraph& graph, std::size_t width, const InspectView& view) {
   InspectTotals totals = TotalsOf(graph);
-  std::string out = SectionTable(section, width);
+  std::string out = SectionTable(view.by_family ? FamilySection(graph) : LayerSection(graph, view), width);
   out += fmt::format("\n{}: {} measurable in {}, {} free, {} unknown\n", CountText(totals.layers, "layer"),
                      totals.measurable, CountText(totals.configurations, "configuration"), totals.free, totals.unknown);
   out += fmt::format("{}, {} multiply-adds in convolutions and products; {} read, {} written\n",
@@ -83,6 +208,7 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width) {
     out += fmt::format("stored weights, {}, by a sample: {} zeros; they need at most {} of their bits\n",
                        BytesText(totals.weights->bytes), PercentText(totals.weights->zero_share),
                        PercentText(totals.weights->information_share));
+  out += CachesText(graph) + QuantitiesText(graph) + UnknownText(graph);
   for (const RewritePass& pass : graph.passes) {
     out += fmt::format("rewrite {}, {}: {}\n", Printable(pass.name), CountText(pass.rewrites.size(), "time"),
                        Printable(pass.description));

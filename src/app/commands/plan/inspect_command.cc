@@ -13,6 +13,8 @@ struct InspectOptions {
   std::string model;
   DimOptions dims;
   bool regions = false;
+  InspectView view;
+  std::string by = "layer";
   OutputFormat format = OutputFormat::kTable;
   std::string output = "-";
 };
@@ -22,11 +24,13 @@ Result<int> RunInspect(const InspectOptions& options) {
   ReadOptions read;
   INFIMUM_ASSIGN_OR_RETURN(read.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.model, read));
+  InspectView view = options.view;
+  view.by_family = options.by == "family";
   INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, options.output,
                                       {.table =
                                            [&] {
                                              return options.regions ? RegionsTable(graph, TerminalWidth())
-                                                                    : InspectTable(graph, TerminalWidth());
+                                                                    : InspectTable(graph, TerminalWidth(), view);
                                            },
                                        .json = [&] { return InspectJson(graph); },
                                        .csv = [&] { return InspectCsv(graph); }}));
@@ -45,6 +49,14 @@ void AddInspectCommand(CLI::App& app, Invocation& invocation) {
   AddModel(command, options->model);
   AddDims(command, options->dims);
   command->add_flag("--regions", options->regions, "as a table: the regions that may be fused, in place of the layers");
+  command->add_flag("--all", options->view.with_free, "as a table: also layers that cost nothing, with the reason");
+  command->add_option("--top", options->view.largest, "as a table: so many layers with the most bytes, most first")
+      ->type_name("N")
+      ->check(Count());
+  command->add_option("--by", options->by, "as a table: layer, or sums of each family")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"layer", "family"}))
+      ->capture_default_str();
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   invocation.Bind(command, [options] { return RunInspect(*options); });
