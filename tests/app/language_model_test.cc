@@ -13,6 +13,7 @@
 #include "analyzer/floor/compulsory_traffic.h"
 #include "src/app/commands/llm/llm.h"
 #include "src/app/processes/temporary_folder.h"
+#include "src/readers/onnx/read_model.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum::language_model_test {
@@ -295,7 +296,7 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   options.weights = {"own", "s4"};
   options.sweep.devices = {"h100-sxm", "l40s"};
   options.sweep.database = (folder_->path() / "none.db").string();
-  Talk talk;
+    Talk talk = Talk::ToStandardError(Loudness::kQuiet);
   const Result<SweepReport> report = MakeLlmReport(options, talk);
   ASSERT_TRUE(report.ok()) << report.error().message;
   ASSERT_EQ(report->cells.size(), 2u * 2 * 2 * 2 * 2);
