@@ -20,12 +20,17 @@ inline Floats LoadFloats(const void* from) { return *static_cast<const Unaligned
 inline Integers LoadIntegers(const void* from) { return *static_cast<const UnalignedIntegers*>(from); }
 inline void Store(float* to, Floats value) { *reinterpret_cast<UnalignedFloats*>(to) = value; }
 
-// Zero points, a byte each.
+// Zero points, a byte each. The compiler would convert them one by one.
 inline Floats LoadZeros(const char* from) {
-  typedef std::uint8_t Zeros __attribute__((vector_size(kFloats)));
-  Zeros zeros;
-  std::memcpy(&zeros, from, kFloats);
-  return __builtin_convertvector(zeros, Floats);
+#if defined(__AVX512F__)
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+#elif defined(__AVX2__)
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+#else
+  return Floats{
+      static_cast<float>(static_cast<std::uint8_t>(from[0])), static_cast<float>(static_cast<std::uint8_t>(from[1])),
+      static_cast<float>(static_cast<std::uint8_t>(from[2])), static_cast<float>(static_cast<std::uint8_t>(from[3]))};
+#endif
 }
 
 // How elements become numbers: those of 4 bits through a table where a vector holds it.
