@@ -87,6 +87,9 @@ TEST_F(CudnnCandidatesTest, OneIsTheLibrarysChoiceAndAnswersRepeat) {
 }
 
 TEST_F(CudnnCandidatesTest, StrictProductsHaveNoTensorCoresAndTf32OnesHaveNothingElse) {
+  const std::string attention = "attention dtype=f16:-:f16 n=4 heads=2 kv_heads=2 q=128 kv=128 head=64 mask=full ";
+  EXPECT_THAT(List(attention + "masks=2x1x128x128").refusal, HasSubstr("repeated over the batch"));
+  EXPECT_THAT(List(attention + "masks=4x1x128x128,1x2x128x128").refusal, HasSubstr("one mask"));
   const CandidateList strict = List(Convolution("f32"));
   const CandidateList tf32 = List(Convolution("f32"), "h200", CandidateTier::kEngine, NumericContract::kTf32);
   ASSERT_FALSE(strict.candidates.empty());
@@ -151,6 +154,8 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
            "normalization kind=rms dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=no",
            "attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=causal",
            "attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=full",
+           "attention dtype=f16:-:f16 n=2 heads=12 kv_heads=4 q=128 kv=128 head=64 mask=full masks=1x12x128x128",
+           "attention dtype=f16:-:f16 n=2 heads=12 kv_heads=4 q=128 kv=128 head=64 mask=full masks=2x1x128x128",
            "region [convolution dtype=f16:f16:f16 in=1x64x56x56 out_channels=256 kernel=1x1 stride=1x1 dilation=1x1 "
            "pad=0,0,0,0 groups=1 bias=yes weights=const](in0,w0,w1) ; [pointwise kind=add dtype=f16:f16:f16 "
            "in=802816,802816](%0,in1) ; [pointwise kind=relu dtype=f16:-:f16 in=802816](%1)",
