@@ -42,8 +42,8 @@ struct Floor {
 // same as `textbook`: no layer is a convolution over windows.
 std::vector<Floor> ComputeFloors(const ModelGraph& graph, const DeviceModel& device);
 
-// Tags of the numbers that only a run decides: "assumed-moe.experts=2" as stated, "least-moe.experts" where not all layers
-// have one: they count what any run does.
+// Tags of the numbers that only a run decides: "assumed-moe.experts=2" as stated, "least-moe.experts" where not all
+// layers have one: they count what any run does.
 std::set<std::string> TagsOfQuantities(const ModelGraph& graph);
 
 // A floor of 0 where the class has none.
@@ -55,8 +55,8 @@ struct LayerBytes {
 };
 LayerBytes BytesOfLayer(const Layer& layer);  // as if it ran alone, again and again
 
-// One layer's roofline: max(its bytes by the memory, of them the far ones from there, its FLOPs / peak). What other layers
-// leave in the caches residency.h tells.
+// One layer's roofline: max(its bytes by the memory, of them the far ones from there, its FLOPs / peak). What other
+// layers leave in the caches residency.h tells.
 Latency FloorOfLayer(const Layer& layer, const DeviceModel& device, const LayerBytes& bytes);
 inline Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
   return FloorOfLayer(layer, device, BytesOfLayer(layer));

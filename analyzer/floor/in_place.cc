@@ -69,8 +69,7 @@ InPlaceUpdates::InPlaceUpdates(const ModelGraph& graph) : of_outputs_(graph.outp
       least = written;
       of_outputs_[i] = written;
       const auto operand = std::ranges::find(layer.operand_inputs, result.input);
-      if (layer.outputs.size() == 1)
-        kept_[*maker] = static_cast<std::size_t>(operand - layer.operand_inputs.begin());
+      if (layer.outputs.size() == 1) kept_[*maker] = static_cast<std::size_t>(operand - layer.operand_inputs.begin());
     }
     unwritten_[*maker] += all - least;
   }

@@ -32,7 +32,7 @@ class InPlaceUpdates {
   const std::vector<std::optional<double>>& of_outputs() const { return of_outputs_; }
 
  private:
-  std::map<std::size_t, std::size_t> kept_;     // by layer
+  std::map<std::size_t, std::size_t> kept_;  // by layer
   std::map<std::size_t, double> unwritten_;  // likewise
   std::vector<std::optional<double>> of_outputs_;
 };

@@ -12,7 +12,8 @@
 // - An If needs what both branches need; a Loop or Scan what its body needs, where the body runs at least once. Its
 //   state counts as read where the body reads it.
 // - A graph output that may be written over a graph input (in_place.h) needs what is new in it.
-// - A layer that is unknown needs what every run reads at least (`Layer::least`), else nothing of its inputs: it may look
+// - A layer that is unknown needs what every run reads at least (`Layer::least`), else nothing of its inputs: it may
+// look
 //   at their shape alone. Textbook arithmetic (`UnknownLayers::kReadInputs`) supposes that it reads them.
 #pragma once
 

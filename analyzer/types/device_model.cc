@@ -287,7 +287,9 @@ MemoryFloor DeviceModel::Memory(double read, double written) const {
 }
 
 Latency DeviceModel::FarTime(double bytes) const {
-  const double each = curves_ ? curves_->read.SecondsForFarByte() : levels_.empty() ? 0 : levels_.back().seconds_per_byte;
+  const double each = curves_           ? curves_->read.SecondsForFarByte()
+                      : levels_.empty() ? 0
+                                        : levels_.back().seconds_per_byte;
   return std::chrono::duration<double>(bytes * each / memory_factor_);
 }
 

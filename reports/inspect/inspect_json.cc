@@ -92,9 +92,10 @@ std::string InspectJson(const ModelGraph& graph) {
                           {"least", quantity.least},
                           {"most", quantity.most}});
   });
-  const Json json = {{"schema", "infimum.inspect/1"}, {"model", ModelJson(graph)},     {"layers", LayersJson(graph)},
-                     {"run_time_quantities", std::move(quantities)},
-                     {"passes", graph.passes},        {"regions", RegionsJson(graph)}, {"totals", TotalsOf(graph)}};
+  const Json json = {{"schema", "infimum.inspect/1"}, {"model", ModelJson(graph)},
+                     {"layers", LayersJson(graph)},   {"run_time_quantities", std::move(quantities)},
+                     {"passes", graph.passes},        {"regions", RegionsJson(graph)},
+                     {"totals", TotalsOf(graph)}};
   return DumpJson(json, 2) + "\n";
 }
 

@@ -48,11 +48,12 @@ void AddToFamilies(const ModelGraph& graph, std::vector<FamilySum>& families) {
     for (const SubGraph& body : layer.bodies)
       if (body.graph) AddToFamilies(*body.graph, families);
     if (!layer.bodies.empty()) continue;
-    const std::string name(layer.workload                          ? FamilyOf(*layer.workload)
+    const std::string name(layer.workload                       ? FamilyOf(*layer.workload)
                            : layer.status == LayerStatus::kFree ? "free"
-                                                                   : "unknown");
+                                                                : "unknown");
     auto found = std::ranges::find(families, name, &FamilySum::name);
-    if (found == families.end()) found = families.insert(found, {.name = name, .layers = 0, .flops = {}, .bytes = {}, .weights = {}});
+    if (found == families.end())
+      found = families.insert(found, {.name = name, .layers = 0, .flops = {}, .bytes = {}, .weights = {}});
     ++found->layers;
     found->flops += layer.work.direct;
     found->bytes += layer.work.read() + layer.work.written;
@@ -83,9 +84,8 @@ Section LayerSection(const ModelGraph& graph, const InspectView& view) {
   std::vector<const Layer*> layers;
   for (const Layer& layer : graph.layers)
     if (view.with_free || layer.status != LayerStatus::kFree) layers.push_back(&layer);
-  std::ranges::stable_sort(layers, std::ranges::greater(), [](const Layer* layer) {
-    return layer->work.read().value + layer->work.written.value;
-  });
+  std::ranges::stable_sort(layers, std::ranges::greater(),
+                           [](const Layer* layer) { return layer->work.read().value + layer->work.written.value; });
   layers.resize(std::min(layers.size(), view.largest));
   for (const Layer* layer : layers) {
     largest.layers.emplace_back();
@@ -119,10 +119,11 @@ std::string QuantitiesText(const ModelGraph& graph) {
     const auto kind = std::ranges::find(kQuantityKinds, name, &QuantityKind::name);
     out += fmt::format("{}, {} in {}: ", name, kind == std::end(kQuantityKinds) ? "" : kind->meaning,
                        CountText(quantities.size(), "layer"));
-    for (const std::int64_t number : stated) out += fmt::format("{}{}", number == *stated.begin() ? "assumed " : ", ", number);
+    for (const std::int64_t number : stated)
+      out += fmt::format("{}{}", number == *stated.begin() ? "assumed " : ", ", number);
     if (open > 0)
-      out += fmt::format("{}only a run decides, {} to {}; --assume {}=N or {}@{}=N states it", stated.empty() ? "" : "; ",
-                         least, most, name, name, Printable(quantities.front().layer));
+      out += fmt::format("{}only a run decides, {} to {}; --assume {}=N or {}@{}=N states it",
+                         stated.empty() ? "" : "; ", least, most, name, name, Printable(quantities.front().layer));
     out += "\n";
   }
   return out;
@@ -149,14 +150,15 @@ std::string CachesText(const ModelGraph& graph) {
   const std::vector<ValueId> roots = RootsOfViews(graph);
   for (const Layer& layer : graph.layers)
     for (const InPlaceResult& result : layer.in_place)
-      if (const ValueId root = roots[layer.inputs[result.input]->index()]; graph.value(root).kind == ValueKind::kGraphInput)
+      if (const ValueId root = roots[layer.inputs[result.input]->index()];
+          graph.value(root).kind == ValueKind::kGraphInput)
         caches.insert(root);
   Bytes bytes;
   for (const ValueId cache : caches)
     if (const Value& value = graph.value(cache); value.shape) bytes += SizeOf(value.type, ElementCount(*value.shape));
-  return caches.empty() ? ""
-                        : fmt::format("caches: {} in {}, updated in place\n", BytesText(bytes),
-                                      CountText(caches.size(), "input"));
+  return caches.empty()
+             ? ""
+             : fmt::format("caches: {} in {}, updated in place\n", BytesText(bytes), CountText(caches.size(), "input"));
 }
 
 void AddCsvLayers(const ModelGraph& graph, const std::string& prefix, Section& section) {

@@ -17,7 +17,9 @@ std::string FieldOf(const SweepCell& cell, const char* field) {
   return found == cell.fields.end() ? "" : found->second;
 }
 
-std::int64_t NumberOf(const SweepCell& cell, const char* field) { return ParseInteger(FieldOf(cell, field)).value_or(0); }
+std::int64_t NumberOf(const SweepCell& cell, const char* field) {
+  return ParseInteger(FieldOf(cell, field)).value_or(0);
+}
 
 // What is least of a cell, and what was measured of it.
 struct Phase {
@@ -85,9 +87,10 @@ bool IsOfTokens(const SweepReport& report) {
 Section TokensSection(const SweepReport& report) {
   Section section{.id = "tokens",
                   .title = "Tokens",
-                  .note = "Time to the first token: the whole context as a prompt. Tokens a second: of all sequences of "
-                          "the batch together, each with so many positions in its caches. All are least times, which "
-                          "no program that reads the weights and caches as they are stored is below."};
+                  .note =
+                      "Time to the first token: the whole context as a prompt. Tokens a second: of all sequences of "
+                      "the batch together, each with so many positions in its caches. All are least times, which "
+                      "no program that reads the weights and caches as they are stored is below."};
   section.columns = {NameColumn("device"),
                      NameColumn("weights"),
                      NumberColumn("batch"),

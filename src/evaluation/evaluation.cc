@@ -134,7 +134,8 @@ Result<std::vector<std::map<std::string, std::int64_t>>> BindingsOf(const ValueT
   return bindings;
 }
 
-// A family's model, or a file with its dimensions: a cell of which only the conditions lack. `contents`: hashes of files.
+// A family's model, or a file with its dimensions: a cell of which only the conditions lack. `contents`: hashes of
+// files.
 Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std::filesystem::path& folder,
                                           std::size_t most, std::map<std::string, std::string>& contents) {
   std::vector<PlannedCell> planned;

@@ -93,7 +93,8 @@ TEST(QuantizedInFloatFinding, ActivationsOfTwoTypesAreTheCauseWhereTheyAre) {
   EXPECT_THAT(alike->action, HasSubstr("are between DequantizeLinear and QuantizeLinear already"));
 }
 
-// Quantized outputs would be of no use: the arithmetic is meant in floating point, the weights alone are stored in less.
+// Quantized outputs would be of no use: the arithmetic is meant in floating point, the weights alone are stored in
+// less.
 TEST(QuantizedInFloatFinding, OfWeightsAloneTheRemedyIsToReadThemAsStored) {
   const auto run_of = [](const char* view) {
     ProfiledLayer dequantizes = Layer("d", "DequantizeLinear", 300, {"w", "s"}, {"f"});

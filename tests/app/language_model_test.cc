@@ -23,8 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Dims = std::map<std::string, std::int64_t>;
 
-DeclaredInput Input(const std::string& name, const std::vector<std::string>& dims,
-                    DataType type = DataType::kS64) {
+DeclaredInput Input(const std::string& name, const std::vector<std::string>& dims, DataType type = DataType::kS64) {
   DeclaredInput input{name, type, {}, {}};
   for (const std::string& dim : dims) {
     const bool is_number = dim.find_first_not_of("0123456789") == std::string::npos;
@@ -70,8 +69,9 @@ TEST(TokenRoles, ThatAreNotKnownAreAskedFor) {
             "it is not known what 'frames' (dimension 1 of input 'encoder_hidden_states') is; bind it with --dim "
             "frames=N");
   EXPECT_EQ(At(inputs, {1, 7, 0}, {{"frames", 1500}}), (Dims{{"b", 1}, {"s", 7}, {"frames", 1500}}));
-  EXPECT_THAT(FindRoles(std::vector{Input("image", {"n", "3", "224", "224"}, DataType::kF32)}, {{"n", 1}}).error().message,
-              HasSubstr("no input takes tokens"));
+  EXPECT_THAT(
+      FindRoles(std::vector{Input("image", {"n", "3", "224", "224"}, DataType::kF32)}, {{"n", 1}}).error().message,
+      HasSubstr("no input takes tokens"));
 }
 
 TEST(TokenRoles, OfFixedDimensionsTakeTheseAlone) {
@@ -95,8 +95,8 @@ class Texts : public ::testing::Test {
 
   std::filesystem::path Write(const std::string& graph, int opset = 23) {
     onnx::ModelProto model;
-    const std::string text = "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) +
-                             ", \"com.microsoft\" : 1]> " + graph;
+    const std::string text =
+        "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) + ", \"com.microsoft\" : 1]> " + graph;
     const auto parsed = onnx::OnnxParser::Parse(model, text.c_str());
     EXPECT_TRUE(parsed.IsOK()) << parsed.ErrorMessage();
     const std::filesystem::path path = folder_->path() / "model.onnx";
@@ -125,8 +125,8 @@ class Texts : public ::testing::Test {
 };
 
 // One step of two sequences, f16: 8 heads of keys and values of 64 elements, 32 of queries.
-constexpr double kRow = 2 * 8 * 64 * 2;         // a position of both sequences' keys, or values
-constexpr double kQuery = 2 * 32 * 64 * 2;      // the queries, and as many bytes of the result
+constexpr double kRow = 2 * 8 * 64 * 2;     // a position of both sequences' keys, or values
+constexpr double kQuery = 2 * 32 * 64 * 2;  // the queries, and as many bytes of the result
 constexpr const char* kGrouped = R"(
     g (float16[b, 1, 2048] q, float16[b, 1, 512] k, float16[b, 1, 512] v, float16[b, 8, p, 64] past_k,
        float16[b, 8, p, 64] past_v, int32[b] lengths, int32[1] total)
@@ -200,8 +200,7 @@ TEST_F(CachesInPlace, OfScattersThatAttentionReadsInPart) {
         present_v = TensorScatter (past_v, v, place)
         y = Attention <is_causal = 1> (q, present_k, present_v, , , , valid)
       })";
-  const CompulsoryTraffic traffic =
-      FindCompulsoryTraffic(Read(text, {{"b", 2}, {"cache.positions", 1000}}, 24));
+  const CompulsoryTraffic traffic = FindCompulsoryTraffic(Read(text, {{"b", 2}, {"cache.positions", 1000}}, 24));
   constexpr double kPlaces = 2 * 8;  // of both scatters
   EXPECT_DOUBLE_EQ(traffic.read, kQuery + 2 * kRow + kPlaces + 2 * 1000 * kRow);
   EXPECT_DOUBLE_EQ(traffic.written, kQuery + 2 * kRow);
@@ -267,8 +266,13 @@ constexpr const char* kDecoder = R"(
       => (float16[batch_size, sequence_length, 1000] logits,
           float16[batch_size, 2, total_sequence_length, kv_cache_dim] present.0.key,
           float16[batch_size, 2, total_sequence_length, kv_cache_dim] present.0.value)
-      <float16[1000, 256] table, float16[256, 256] wq, float16[256, 128] wk, float16[256, 128] wv,
-       float16[256, 1000] head, int32[1] one = {1}, int64[1] axis = {1}, int64[1] first = {0}, int64[1] last = {1}> {
+      <int32[1] one = {1}, int64[1] axis = {1}, int64[1] first = {0}, int64[1] last = {2}, int64[2] of_table = {1000, 256},
+       int64[2] of_q = {256, 256}, int64[2] of_k = {256, 128}, int64[2] of_head = {256, 1000}> {
+      table = ConstantOfShape <value: tensor = float16[1] {1}> (of_table)
+      wq = ConstantOfShape <value: tensor = float16[1] {1}> (of_q)
+      wk = ConstantOfShape <value: tensor = float16[1] {1}> (of_k)
+      wv = ConstantOfShape <value: tensor = float16[1] {1}> (of_k)
+      head = ConstantOfShape <value: tensor = float16[1] {1}> (of_head)
       x = Gather (table, input_ids)
       q = MatMul (x, wq)
       k = MatMul (x, wk)
@@ -277,7 +281,7 @@ constexpr const char* kDecoder = R"(
       sums32 = Cast <to = 6> (sums)
       lengths = Sub (sums32, one)
       shape = Shape (attention_mask)
-      total64 = Slice (shape, last, axis, first)
+      total64 = Slice (shape, axis, last, first)
       total = Cast <to = 6> (total64)
       y, present.0.key, present.0.value = com.microsoft.GroupQueryAttention <num_heads = 4, kv_num_heads = 2>
           (q, k, v, past_key_values.0.key, past_key_values.0.value, lengths, total)
@@ -288,15 +292,17 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   LlmOptions options;
   // The text form has no dots in names.
   std::string text = kDecoder;
-  for (const auto& [from, to] : {std::pair("past_key_values.0.", "past_key_values_0_"), std::pair("present.0.", "present_0_")})
-    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from)) text.replace(at, std::string(from).size(), to);
+  for (const auto& [from, to] :
+       {std::pair("past_key_values.0.", "past_key_values_0_"), std::pair("present.0.", "present_0_")})
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from))
+      text.replace(at, std::string(from).size(), to);
   options.decode = Write(text, 21);
   options.batches = {1, 4};
   options.contexts = {1000, 100'000};
   options.weights = {"own", "s4"};
   options.sweep.devices = {"h100-sxm", "l40s"};
   options.sweep.database = (folder_->path() / "none.db").string();
-    Talk talk = Talk::ToStandardError(Loudness::kQuiet);
+  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
   const Result<SweepReport> report = MakeLlmReport(options, talk);
   ASSERT_TRUE(report.ok()) << report.error().message;
   ASSERT_EQ(report->cells.size(), 2u * 2 * 2 * 2 * 2);
@@ -309,7 +315,8 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
     ADD_FAILURE() << device << phase << weights << batch << context;
     return report->cells.front();
   };
-  // Caches of 4 sequences: 2 x 2 heads x 64 elements of f16 a position. Tokens, mask and a row of the table beside them.
+  // Caches of 4 sequences: 2 x 2 heads x 64 elements of f16 a position. Tokens, mask and a row of the table beside
+  // them.
   const CellFacts& facts = cell("H100", "decode", "own", "4", "100000").facts;
   ASSERT_TRUE(facts.inputs.has_value());
   EXPECT_NEAR(static_cast<double>(facts.inputs->value), 4.0 * 100'000 * 2 * 2 * 64 * 2, 4 * 100'001 * 8 + 64);
@@ -321,7 +328,8 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
             2 * 1000 * 256 + products / 2 + products / 32 * 2);
   EXPECT_LE(*cell("H100", "decode", "s4", "4", "100000").facts.floor, *facts.floor);
   EXPECT_LT(*facts.floor, *cell("L40S", "decode", "own", "4", "100000").facts.floor);
-  EXPECT_LT(*cell("L40S", "decode", "own", "1", "1000").facts.floor, *cell("L40S", "prefill", "own", "1", "100000").facts.floor);
+  EXPECT_LT(*cell("L40S", "decode", "own", "1", "1000").facts.floor,
+            *cell("L40S", "prefill", "own", "1", "100000").facts.floor);
 
   const Section table = TokensSection(*report);
   EXPECT_EQ(table.rows.size(), 16u);

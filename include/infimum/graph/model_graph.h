@@ -107,7 +107,7 @@ struct Layer {
   std::vector<InPlaceResult> in_place;
   std::string reason;  // why free or unknown, in words
   Work work;           // of the workload or `least`; of other unknown layers bytes only
-  Bytes parameters;                         // weights that this layer reads, whole
+  Bytes parameters;    // weights that this layer reads, whole
 };
 
 // A rewrite that was applied, with what it changed: shown to the user, never silent.
@@ -134,7 +134,7 @@ struct ModelGraph {
   std::vector<ValueId> outputs;
   std::vector<RewritePass> passes;
   std::vector<RunTimeQuantity> quantities;  // of this graph's layers; bodies have their own
-  std::optional<WeightSample> weights;  // filled by readers; absent where no weights are stored, and in sub-graphs
+  std::optional<WeightSample> weights;      // filled by readers; absent where no weights are stored, and in sub-graphs
 
   const Value& value(ValueId id) const { return values[id.index()]; }
   Value& value(ValueId id) { return values[id.index()]; }

@@ -126,9 +126,9 @@ NodeView TestNode::View() const { return NodeView{op_, domain_, opset_, inputs_,
 std::string TextOf(const Lowering& lowering) {
   if (lowering.status == LayerStatus::kFree) return "free: " + lowering.reason;
   if (lowering.status == LayerStatus::kUnknown && !lowering.least) return "unknown: " + lowering.reason;
-  std::string text = lowering.workload  ? Format(*lowering.workload)
-                     : lowering.least ? "unknown: " + lowering.reason + "; at least " + Format(*lowering.least)
-                                      : "measurable without a workload";
+  std::string text = lowering.workload ? Format(*lowering.workload)
+                     : lowering.least  ? "unknown: " + lowering.reason + "; at least " + Format(*lowering.least)
+                                       : "measurable without a workload";
   std::string inputs;
   for (const std::size_t input : lowering.operand_inputs) inputs += (inputs.empty() ? "" : ",") + std::to_string(input);
   return text + " {" + inputs + "}";

@@ -8,8 +8,8 @@
 //   "-" for one that is not given; "?" for a shape that is not known.
 // Attributes, behind the operands: "strides=[2,2] group=1 alpha=0.5 mode=linear names={Tanh;Relu}".
 // Among the attributes numbers that only a run decides, as stated: "moe.experts=6".
-// The answer: canonical text and {operand inputs}, or "free: ..." or "unknown: ...", with "; at least " and a text where
-// one is known.
+// The answer: canonical text and {operand inputs}, or "free: ..." or "unknown: ...", with "; at least " and a text
+// where one is known.
 #pragma once
 
 #include <map>

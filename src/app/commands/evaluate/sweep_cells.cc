@@ -22,7 +22,8 @@ std::map<std::string, std::string> FieldsWithUsual(const PlannedCell& planned) {
   const auto list = FieldsOf(planned.cell);
   std::map<std::string, std::string> fields(list.begin(), list.end());
   if (!planned.labels.empty()) {
-    std::erase_if(fields, [](const auto& field) { return field.first == "contract" || field.first.starts_with("dims."); });
+    std::erase_if(fields,
+                  [](const auto& field) { return field.first == "contract" || field.first.starts_with("dims."); });
     fields.insert(planned.labels.begin(), planned.labels.end());
     return fields;
   }

@@ -9,9 +9,9 @@
 #include "infimum/base/text.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/framework_run.h"
+#include "src/core/graph/run_time_quantities.h"
 #include "src/core/results/json_struct.h"
 #include "src/readers/onnx/read_model.h"
-#include "src/core/graph/run_time_quantities.h"
 
 namespace infimum {
 namespace {
@@ -100,7 +100,8 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
   script.arguments = {std::filesystem::absolute(options.replay.model).string(), "--threads",
                       std::to_string(options.replay.campaign.threads)};
   for (const auto& [name, extent] : options.replay.dims)
-    if (!IsQuantity(name)) script.arguments.insert(script.arguments.end(), {"--dim", fmt::format("{}={}", name, extent)});
+    if (!IsQuantity(name))
+      script.arguments.insert(script.arguments.end(), {"--dim", fmt::format("{}={}", name, extent)});
   if (!options.module.empty()) script.arguments.insert(script.arguments.end(), {"--module", options.module});
   talk.Say("looking for the switches of " + options.switches + " that change anything for this model");
   INFIMUM_ASSIGN_OR_RETURN(

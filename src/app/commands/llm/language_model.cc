@@ -24,7 +24,8 @@ bool HasAny(std::string_view text, std::initializer_list<std::string_view> parts
 // Keys or values: floating point, or integers where they are quantized, of three dimensions and more.
 bool IsCache(const DeclaredInput& input) {
   const std::string name = Lower(input.name);
-  return input.dims.size() >= 3 && !HasAny(name, {"mask", "embed", "position"}) && HasAny(name, {"past", "cache", "kv"});
+  return input.dims.size() >= 3 && !HasAny(name, {"mask", "embed", "position"}) &&
+         HasAny(name, {"past", "cache", "kv"});
 }
 
 using Roles = std::vector<std::optional<TokenRole>>;
@@ -75,8 +76,8 @@ bool LanguageModel::Has(const TokensAt& at) const {
     return found == fixed.end() || found->second == value;
   };
   const auto past = fixed.find(TokenRole::kPast);
-  const bool fits = in_buffers && past != fixed.end() ? at.past + at.tokens <= past->second
-                                                      : is(TokenRole::kPast, at.past);
+  const bool fits =
+      in_buffers && past != fixed.end() ? at.past + at.tokens <= past->second : is(TokenRole::kPast, at.past);
   if (caches.empty() && at.past > 0) return false;
   return is(TokenRole::kBatch, at.batch) && is(TokenRole::kTokens, at.tokens) && fits &&
          (in_buffers || is(TokenRole::kTotal, at.past + at.tokens));

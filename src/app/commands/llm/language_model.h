@@ -30,11 +30,11 @@ enum class TokenRole { kBatch, kTokens, kPast, kTotal };
 
 struct LanguageModel {
   std::map<std::string, TokenRole> symbols;
-  std::map<std::string, std::int64_t> given;           // dimensions that the user bound
-  std::map<TokenRole, std::int64_t> fixed;             // where the file has numbers
-  std::vector<std::string> caches;                     // inputs
-  std::map<std::string, std::size_t> sizes;            // open dimensions of caches that the model itself decides
-  bool in_buffers = false;                             // caches of the longest length, of which a part is valid
+  std::map<std::string, std::int64_t> given;  // dimensions that the user bound
+  std::map<TokenRole, std::int64_t> fixed;    // where the file has numbers
+  std::vector<std::string> caches;            // inputs
+  std::map<std::string, std::size_t> sizes;   // open dimensions of caches that the model itself decides
+  bool in_buffers = false;                    // caches of the longest length, of which a part is valid
 
   // Whether the file, as it is exported, can take so many.
   bool Has(const TokensAt& at) const;
@@ -42,7 +42,8 @@ struct LanguageModel {
 };
 
 // `given`: dimensions that the user bound. An error names a dimension whose role is not known, and the option.
-Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs, const std::map<std::string, std::int64_t>& given);
+Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
+                                const std::map<std::string, std::int64_t>& given);
 
 // Of a file; it is read once at a small size to see whether its caches are buffers.
 Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,

@@ -14,9 +14,9 @@ struct WeightsName {
   std::string_view name, contract;
 };
 constexpr WeightsName kWeights[] = {
-    {"own", "own"},     {"f32", "strict-f32"},    {"f16", "f16"},     {"bf16", "bf16"},   {"f8", "own/f8e4m3"},
-    {"s8", "own/s8"},   {"int8", "own/s8"},       {"u8", "own/s8"},   {"s4", "own/s4"},   {"int4", "own/s4"},
-    {"u4", "own/s4"},   {"fp16", "f16"},          {"fp8", "own/f8e4m3"},
+    {"own", "own"},   {"f32", "strict-f32"}, {"f16", "f16"},        {"bf16", "bf16"}, {"f8", "own/f8e4m3"},
+    {"s8", "own/s8"}, {"int8", "own/s8"},    {"u8", "own/s8"},      {"s4", "own/s4"}, {"int4", "own/s4"},
+    {"u4", "own/s4"}, {"fp16", "f16"},       {"fp8", "own/f8e4m3"},
 };
 
 // A file's part of the table: all batches, contexts and weights of a phase.

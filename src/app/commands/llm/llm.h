@@ -26,7 +26,8 @@ struct LlmOptions {
   SweepOptions sweep;                       // of it devices, database, what-ifs
 };
 
-// What a user calls a type of weights as an evaluation's contract: "own/s4" of int4, "f16" of fp16. An error lists them.
+// What a user calls a type of weights as an evaluation's contract: "own/s4" of int4, "f16" of fp16. An error lists
+// them.
 Result<std::string> ContractOfWeights(const std::string& weights);
 
 Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options);

@@ -32,7 +32,8 @@ Result<std::vector<std::int64_t>> ParseCounts(const char* option, const std::str
     const bool is_kilo = !piece.empty() && (piece.back() == 'k' || piece.back() == 'K');
     const auto number = ParseInteger(is_kilo ? piece.substr(0, piece.size() - 1) : piece);
     plain += plain.empty() ? "" : ",";
-    plain += is_kilo && number && *number < (std::int64_t{1} << 40) ? std::to_string(*number * 1024) : std::string(piece);
+    plain +=
+        is_kilo && number && *number < (std::int64_t{1} << 40) ? std::to_string(*number * 1024) : std::string(piece);
   }
   const synth::Parameter parameter{.name = option, .what = "", .usual = 1, .least = 1};
   return synth::ParseValues(parameter, plain);

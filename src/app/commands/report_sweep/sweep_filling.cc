@@ -76,8 +76,7 @@ class SweepFilling {
     report.threshold = options_.threshold;
     std::vector<std::vector<SweepCell>> cells;
     for (const SweptDevice& swept : devices_)
-      cells.push_back(
-          SweepCellsOf(options_.anonymize ? Nameless(swept.cells) : swept.cells, attempts_, swept.device));
+      cells.push_back(SweepCellsOf(options_.anonymize ? Nameless(swept.cells) : swept.cells, attempts_, swept.device));
     INFIMUM_RETURN_IF_ERROR(AddFloors(cells));
     for (std::size_t i = 0; i < cells.size(); ++i) AddCells(devices_[i], std::move(cells[i]), report);
     report.remarks = remarks_;
@@ -207,7 +206,8 @@ class SweepFilling {
     const Bytes needed = cell.facts.weights.value_or(Bytes()) + cell.facts.inputs.value_or(Bytes());
     if (device.memory.value <= 0 || needed.value <= device.memory.value) return;
     cell.state = CellState::kOutOfMemory;
-    cell.reason = fmt::format("weights and inputs take {}, and {} are there", BytesText(needed), BytesText(device.memory));
+    cell.reason =
+        fmt::format("weights and inputs take {}, and {} are there", BytesText(needed), BytesText(device.memory));
   }
 
   // What owners named: files, their dimensions, modules and options of frameworks.

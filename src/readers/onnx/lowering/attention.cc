@@ -157,10 +157,10 @@ Result<HeadTensor> AppendToCache(RegionBuilder& region, DataType type, Source ca
 }
 
 std::int64_t ValidPositions(const NodeView& node, std::int64_t capacity, std::int64_t added, AttentionParts& parts) {
-  RunTimeQuantity quantity = QuantityOf(node, kCachePositions, 0, std::max<std::int64_t>(capacity - added, 0));
-  if (quantity.stated && (*quantity.stated < 0 || *quantity.stated > quantity.most)) return 0;  // refused by the reader
+  const RunTimeQuantity quantity = QuantityOf(node, kCachePositions, 0, std::max<std::int64_t>(capacity - added, 0));
   parts.quantities.push_back(quantity);
-  return quantity.stated.value_or(0);
+  // What cannot be the reader refuses.
+  return quantity.stated && *quantity.stated <= quantity.most ? std::max<std::int64_t>(*quantity.stated, 0) : 0;
 }
 
 HeadTensor TakeFromBuffer(RegionBuilder& region, DataType type, std::size_t position, std::size_t output,

@@ -112,8 +112,8 @@ class Experts {
     }
     const Shape shape{{rows, *columns}};
     if (activation && name != "identity") {
-      INFIMUM_ASSIGN_OR_RETURN(
-          value, region_.AddPointwise(*activation, {type_, DataType::kNone, type_}, {shape}, {value}));
+      INFIMUM_ASSIGN_OR_RETURN(value,
+                               region_.AddPointwise(*activation, {type_, DataType::kNone, type_}, {shape}, {value}));
     }
     if (!up) return value;
     return region_.AddPointwise(PointwiseKind::kMultiply, {type_, type_, type_}, {shape, shape}, {value, *up});

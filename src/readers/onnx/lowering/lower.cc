@@ -21,10 +21,10 @@ const std::map<Key, LowerFunction>& Table() {
   static const auto* table = [] {
     auto* result = new std::map<Key, LowerFunction>();
     for (const auto& entries :
-         {AttentionOperators(), ConvolutionOperators(), EinsumOperators(), ExpertOperators(), IndexingOperators(), MatMulOperators(),
-          MicrosoftOperators(), MicrosoftAttentionOperators(), MovementOperators(), NormalizationOperators(),
-          PointwiseOperators(), PoolingOperators(), QuantizedOperators(), RecurrentOperators(), ReductionOperators(),
-          ResampleOperators(), ViewOperators()})
+         {AttentionOperators(), ConvolutionOperators(), EinsumOperators(), ExpertOperators(), IndexingOperators(),
+          MatMulOperators(), MicrosoftOperators(), MicrosoftAttentionOperators(), MovementOperators(),
+          NormalizationOperators(), PointwiseOperators(), PoolingOperators(), QuantizedOperators(),
+          RecurrentOperators(), ReductionOperators(), ResampleOperators(), ViewOperators()})
       for (const OperatorEntry& entry : entries) {
         const bool added = result->emplace(Key{entry.domain, entry.op}, entry.lower).second;
         INFIMUM_CHECK(added, "each operator has one entry in the lowering table");
@@ -108,8 +108,8 @@ Lowering Lower(const NodeView& node) {
                    (Normalized(node.domain).empty() ? "" : " of domain " + Quoted(node.domain)));
   }
   if (ComputesNothing(node)) return Free("no elements to compute");
-  const NodeView view{node.op, Normalized(node.domain), node.opset, node.inputs, node.outputs, node.attributes,
-                      node.stated, node.layer};
+  const NodeView view{node.op,      Normalized(node.domain), node.opset,  node.inputs,
+                      node.outputs, node.attributes,         node.stated, node.layer};
   Result<Lowering> result = lower(view);
   return result.ok() ? Checked(*std::move(result)) : Unknown(result.error().message);
 }

@@ -62,8 +62,8 @@ struct Lowering {
   std::vector<RunTimeQuantity> quantities = {};  // that it depends on
 };
 
-// A number that only a run decides, as stated for this layer or for all layers. What cannot be counts as not stated; the
-// reader refuses it (read_model.cc).
+// A number that only a run decides, as stated for this layer or for all layers. What cannot be counts as not stated;
+// the reader refuses it (read_model.cc).
 RunTimeQuantity QuantityOf(const NodeView& node, std::string_view name, std::int64_t least, std::int64_t most);
 
 // Attributes by name, with the operator's default. One of another type counts as absent: ONNX's type
