@@ -14,6 +14,8 @@
 #include "src/app/commands/llm/llm.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/readers/onnx/read_model.h"
+#include "src/synth/families.h"
+#include "src/synth/onnx_file.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum::language_model_test {
@@ -337,6 +339,50 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   const std::string shown = TokensText(*report, 0);
   EXPECT_THAT(shown, HasSubstr("tokens/s, at most"));
   EXPECT_LT(shown.find("own"), shown.find("s4"));
+}
+
+// What llama.cpp reached with Llama 3 8B in f16 at batch 1, tokens a second over 1,024 of them (May 2024:
+// github.com/XiongjieDai/GPU-Benchmarks-on-LLM-Inference, revision aa72e0ec): no floor is above it, and none far below.
+TEST_F(Texts, PublishedRatesOfLlamaAreBelowWhatIsMost) {
+  struct Published {
+    const char* device;
+    double rate;
+  };
+  constexpr Published kRates[] = {{"NVIDIA L40S", 43.42},
+                                  {"NVIDIA H100 PCIe", 67.79},
+                                  {"NVIDIA GeForce RTX 3090", 46.51},
+                                  {"NVIDIA GeForce RTX 4090", 54.34}};
+  const synth::Family& family = *synth::FindFamily("decoder");
+  const auto points = synth::PointsOf(family,
+                                      {{"layers", "32"},
+                                       {"hidden", "4096"},
+                                       {"heads", "32"},
+                                       {"kv-heads", "8"},
+                                       {"feed-forward", "14336"},
+                                       {"vocabulary", "128256"},
+                                       {"type", "f16"},
+                                       {"context", "512"}},
+                                      1);
+  ASSERT_TRUE(points.ok()) << points.error().message;
+  const auto net = synth::MakeNet(family, points->front(), synth::Blocks::kUnrolled);
+  ASSERT_TRUE(net.ok()) << net.error().message;
+  LlmOptions options;
+  options.decode = folder_->path() / "llama.onnx";
+  ASSERT_TRUE(synth::WriteOnnx(*net, {}, options.decode).ok());
+  options.batches = {1};
+  options.contexts = {511};
+  options.sweep.database = (folder_->path() / "none.db").string();
+  for (const Published& published : kRates) options.sweep.devices.emplace_back(published.device);
+  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  ASSERT_EQ(report->cells.size(), std::size(kRates));
+  for (std::size_t i = 0; i < std::size(kRates); ++i) {
+    ASSERT_TRUE(report->cells[i].facts.floor.has_value());
+    const double most = 1 / std::chrono::duration<double>(*report->cells[i].facts.floor).count();
+    EXPECT_GT(most, kRates[i].rate) << kRates[i].device;
+    EXPECT_LT(most, 3 * kRates[i].rate) << kRates[i].device;
+  }
 }
 
 TEST(WeightTypes, HaveTheNamesThatPeopleUse) {
