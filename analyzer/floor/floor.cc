@@ -23,7 +23,12 @@ constexpr double kSparse = 0.3, kCompressible = 0.75;
 
 using FlopsByType = std::map<DataType, double>;
 
-DataType TypeOf(const LayerConfig& config) { return TypesOf(config).input; }
+// That the arithmetic may be done in: a product whose model allows its activations to be rounded is as fast as in
+// these.
+DataType TypeOf(const LayerConfig& config) {
+  const auto* product = std::get_if<MatMulConfig>(&config);
+  return product != nullptr && product->activations != DataType::kNone ? product->activations : TypesOf(config).input;
+}
 
 Latency TimeOf(const FlopsByType& flops, const DeviceModel& device, DataType* slowest) {
   Latency longest{0};
@@ -151,8 +156,10 @@ double WinogradSaving(const ConvolutionConfig& config) {
 std::set<std::string> TagsOfQuantities(const ModelGraph& graph) {
   std::set<std::string> tags;
   VisitQuantities(graph, [&](const RunTimeQuantity& quantity) {
-    tags.insert(quantity.stated ? "assumed-" + quantity.name + "=" + std::to_string(*quantity.stated)
-                                : "least-" + quantity.name);
+    if (quantity.stated)
+      tags.insert("assumed-" + quantity.name + "=" + std::to_string(*quantity.stated));
+    else if (quantity.least < quantity.most)
+      tags.insert("least-" + quantity.name);
   });
   return tags;
 }

@@ -62,6 +62,8 @@ InPlaceUpdates::InPlaceUpdates(const ModelGraph& graph) : of_outputs_(graph.outp
     const double all = BytesOf(graph.value(graph.outputs[i]));
     double least = all;
     for (const InPlaceResult& result : KeptOperands(graph, layer)) {
+      if (result.output >= layer.outputs.size() || result.input >= layer.inputs.size() || !layer.inputs[result.input])
+        continue;
       const ValueId kept = BehindViews(graph, makers, *layer.inputs[result.input]);
       const double written = static_cast<double>(result.written.value);
       if (layer.outputs[result.output] != made || graph.value(kept).kind != ValueKind::kGraphInput || written >= least)

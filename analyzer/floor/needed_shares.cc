@@ -149,7 +149,8 @@ double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operan
   double read = static_cast<double>(layer.work.operand_reads[operand].value);
   // What a layer itself writes over an operand need not be read from it; a scatter counts so by itself.
   for (const InPlaceResult& result : layer.in_place)
-    if (MovementOf(layer) == nullptr && result.input == layer.operand_inputs[operand] && layer.outputs[result.output] &&
+    if (MovementOf(layer) == nullptr && result.input == layer.operand_inputs[operand] &&
+        result.output < layer.outputs.size() && layer.outputs[result.output] &&
         graph.value(*layer.outputs[result.output]).shape == graph.value(*layer.inputs[result.input]).shape)
       read = std::max(0.0, read - static_cast<double>(result.written.value));
   const MovementConfig* movement = MovementOf(layer);

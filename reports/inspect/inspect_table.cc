@@ -150,8 +150,10 @@ std::string CachesText(const ModelGraph& graph) {
   const std::vector<ValueId> roots = RootsOfViews(graph);
   for (const Layer& layer : graph.layers)
     for (const InPlaceResult& result : layer.in_place)
-      if (const ValueId root = roots[layer.inputs[result.input]->index()];
-          graph.value(root).kind == ValueKind::kGraphInput)
+      if (result.input >= layer.inputs.size() || !layer.inputs[result.input]) {
+        continue;
+      } else if (const ValueId root = roots[layer.inputs[result.input]->index()];
+                 graph.value(root).kind == ValueKind::kGraphInput)
         caches.insert(root);
   Bytes bytes;
   for (const ValueId cache : caches)

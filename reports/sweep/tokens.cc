@@ -125,6 +125,9 @@ Section TokensSection(const SweepReport& report) {
                      RateCell(batch, row.decode.least()),
                      std::move(caches),
                      DecidedBy(row.decode.cell != nullptr ? row.decode : row.prefill)};
+      if (const SweepCell* const prefill = row.prefill.cell;
+          prefill != nullptr && row.decode.cell != nullptr && prefill->state && *prefill->state == CellState::kSkipped)
+        cells.back().text += "; first token: " + prefill->reason;
       if (is_measured) {
         cells.push_back(TimeCell(row.prefill.measured()));
         cells.push_back(TimeCell(row.decode.measured()));

@@ -76,6 +76,23 @@ TEST(TokenRoles, ThatAreNotKnownAreAskedFor) {
       HasSubstr("no input takes tokens"));
 }
 
+TEST(TokenRoles, OfBoundDimensionsTakeTheseAlone) {
+  const std::vector<DeclaredInput> inputs = {Input("input_ids", {"b", "s"}),
+                                             Input("past_k", {"b", "8", "p", "64"}, DataType::kF32)};
+  const Result<LanguageModel> model = FindRoles(inputs, {{"b", 4}});
+  ASSERT_TRUE(model.ok());
+  EXPECT_TRUE(model->Has({4, 1, 1024}));
+  EXPECT_FALSE(model->Has({1, 1, 1024}));
+}
+
+TEST(TokenRoles, OfAnEncodersCachesAreAskedFor) {
+  const std::vector<DeclaredInput> inputs = {
+      Input("input_ids", {"b", "s"}), Input("past_key_values.0.decoder.key", {"b", "6", "p", "64"}, DataType::kF32),
+      Input("past_key_values.0.encoder.key", {"b", "6", "e", "64"}, DataType::kF32)};
+  EXPECT_THAT(FindRoles(inputs, {}).error().message, HasSubstr("bind it with --dim e=N"));
+  EXPECT_EQ(At(inputs, {1, 1, 9}, {{"e", 1500}}), (Dims{{"b", 1}, {"s", 1}, {"p", 9}, {"e", 1500}}));
+}
+
 TEST(TokenRoles, OfFixedDimensionsTakeTheseAlone) {
   const std::vector<DeclaredInput> inputs = {Input("input_ids", {"1", "1"}),
                                              Input("past_k", {"1", "8", "1024", "64"}, DataType::kF32)};
@@ -169,6 +186,64 @@ TEST_F(CachesInPlace, OfGroupedAttentionInOneBuffer) {
   EXPECT_DOUBLE_EQ(least.written, kQuery + 2 * kRow);
   ASSERT_EQ(open.quantities.size(), 1u);
   EXPECT_EQ(open.quantities[0], (RunTimeQuantity{"cache.positions", "attention", std::nullopt, 0, 4095}));
+}
+
+// A buffer that a node takes and does not return is written all the same, and nothing is read out of bounds.
+TEST_F(CachesInPlace, OfBuffersThatAreNotReturned) {
+  const ModelGraph graph = Read(R"(
+      g (float16[b, 1, 2048] q, float16[b, 1, 512] k, float16[b, 1, 512] v, float16[b, 8, 64, 64] past_k,
+         float16[b, 8, 64, 64] past_v, int32[b] lengths) => (float16[b, 1, 2048] y) <int32[1] total = {64}> {
+        y = com.microsoft.GroupQueryAttention <num_heads = 32, kv_num_heads = 8>
+            (q, k, v, past_k, past_v, lengths, total)
+      })",
+                                {{"b", 2}});
+  EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(graph).written, kQuery);
+}
+
+// Of padded sequences one key may be all that is seen.
+TEST_F(Texts, AttentionOfPaddedSequencesCountsOneKeyAtLeast) {
+  const ModelGraph graph = Read(R"(
+      g (float16[1, 8, 448, 64] q, float16[1, 8, 1500, 64] k, float16[1, 8, 1500, 64] v, int64[1] valid)
+        => (float16[1, 8, 448, 64] y) { y = Attention (q, k, v, , , , valid) })",
+                                {}, 24);
+  ASSERT_TRUE(graph.layers[0].least.has_value());
+  EXPECT_EQ(FindCompulsoryTraffic(graph).read, 2 * 8 * 448 * 64 + 2 * 2 * 8 * 64);
+  EXPECT_EQ(graph.quantities[0].most, 1500);
+}
+
+// What the model itself allows the activations to be rounded to decides how fast the arithmetic can be.
+TEST_F(Texts, ProductsOfRoundedActivationsHaveTheirFloor) {
+  const auto floor_at = [&](const std::string& level) {
+    const ModelGraph graph = Read(
+        "g (float[1024, 4096] x, uint8[4096, 128, 16] w, float[524288] s) => (float[1024, 4096] y)"
+        "{ y = com.microsoft.MatMulNBits <K = 4096, N = 4096, bits = 4, block_size = 32, "
+        "accuracy_level = " +
+            level + "> (x, w, s) }",
+        {});
+    MemorySource source;
+    DevicePeaks peaks = testing::TestPeaks();
+    source.SetPeaks(testing::TestDeviceKey(), peaks);
+    Result<DeviceModel> device = DeviceModel::Make(source, testing::TestSelection(1));
+    EXPECT_TRUE(device.ok());
+    const std::vector<Floor> floors = ComputeFloors(graph, *device);
+    return FloorOf(floors, ProgramClass::kTextbook);
+  };
+  EXPECT_LE(floor_at("4").latency, floor_at("0").latency);
+  EXPECT_NE(floor_at("4").decided_by, "arithmetic f32");
+}
+
+TEST_F(Texts, WeightsOfSeveralProductsAreStoredOnce) {
+  const std::string text = R"(
+      g (float[1, 64] x) => (float[1, 64] y) <int64[2] square = {64, 64}> {
+        w = ConstantOfShape <value: tensor = float[1] {1}> (square)
+        a = MatMul (x, w)
+        y = MatMul (a, w)
+      })";
+  ReadOptions options;
+  options.weights = DataType::kS8;
+  const Result<ModelGraph> graph = ReadModel(Write(text), options);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(*graph).read, 64 * 4 + 64 * 64 + 2 * 64 * 4);
 }
 
 TEST_F(CachesInPlace, OfOnnxAttention) {

@@ -225,6 +225,7 @@ Status OnnxGraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
   }
 
   std::optional<std::int64_t> trips;
+  std::int64_t most = kMaxElements;
   if (layer.inputs[0]) {
     const auto count = IntegersOf(TensorOf(known(*layer.inputs[0])));
     KnownValue& goes_on = body->outputs[0];
@@ -232,8 +233,9 @@ Status OnnxGraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
     const bool always = goes_on.constant && truth && truth->size() == 1 && truth->front() != 0;
     if (count && count->size() == 1 && always && IsConstantTrue(layer.inputs[1]))
       trips = std::clamp<std::int64_t>(count->front(), 0, kMaxElements);
+    if (count && count->size() == 1) most = std::clamp<std::int64_t>(count->front(), 0, kMaxElements);
   }
-  if (!trips) trips = StateQuantity(kLoopTrips, layer.name, 0, kMaxElements);
+  if (!trips) trips = StateQuantity(kLoopTrips, layer.name, 0, most);
   std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (i < states)

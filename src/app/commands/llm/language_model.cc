@@ -24,7 +24,8 @@ bool HasAny(std::string_view text, std::initializer_list<std::string_view> parts
 // Keys or values: floating point, or integers where they are quantized, of three dimensions and more.
 bool IsCache(const DeclaredInput& input) {
   const std::string name = Lower(input.name);
-  return input.dims.size() >= 3 && !HasAny(name, {"mask", "embed", "position"}) &&
+  // What was made of the encoder's output keeps its length.
+  return input.dims.size() >= 3 && !HasAny(name, {"mask", "embed", "position", "encoder", "cross"}) &&
          HasAny(name, {"past", "cache", "kv"});
 }
 
@@ -117,7 +118,10 @@ Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
     const Roles roles = RolesOf(input);
     for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
       const DeclaredDimension& dim = input.dims[axis];
-      if (!dim.symbol.empty() && given.contains(dim.symbol)) continue;
+      if (const auto bound = given.find(dim.symbol); !dim.symbol.empty() && bound != given.end()) {
+        if (roles[axis]) model.fixed.try_emplace(*roles[axis], bound->second);
+        continue;
+      }
       if (!roles[axis]) {
         if (!dim.symbol.empty() && is_cache) model.sizes.try_emplace(dim.symbol, axis);
         if (!dim.symbol.empty() && !is_cache)
@@ -166,6 +170,7 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
   ReadOptions options;
   options.dims = model->DimsAt(small);
   for (const auto& [symbol, axis] : model->sizes) options.dims[symbol] = 1;
+  std::erase_if(options.dims, [](const auto& dim) { return IsQuantity(dim.first); });
   INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(path, options));
   // What the model returns as a cache has the sizes that it asks of one.
   for (const auto& [symbol, axis] : model->sizes) {

@@ -27,6 +27,9 @@ class CellsOfPhase {
   Status Add(const std::filesystem::path& path, bool is_prefill) {
     Result<LanguageModel> model = ReadLanguageModel(path, options_.dims);
     if (!model.ok()) return model.error();
+    fixed_.clear();
+    for (const auto& [role, number] : model->fixed)
+      fixed_ += fmt::format("{}{} {}", fixed_.empty() ? "" : ", ", kRoles[static_cast<std::size_t>(role)], number);
     for (const std::int64_t batch : options_.batches)
       for (const std::int64_t context : options_.contexts) {
         const TokensAt at{batch, is_prefill ? context : 1, is_prefill ? 0 : context};
@@ -45,9 +48,15 @@ class CellsOfPhase {
   // For each entry of the evaluation what it is in the table.
   const std::vector<std::map<std::string, std::string>>& labels() const { return labels_; }
 
+  // What the files fix: "batch 1, tokens 1".
+  const std::string& fixed() const { return fixed_; }
+
  private:
+  static constexpr std::string_view kRoles[] = {"batch", "tokens", "positions in caches", "positions in all"};
+
   const LlmOptions& options_;
   EvaluationFile& file_;
+  std::string fixed_;
   std::vector<std::map<std::string, std::string>> labels_;
 };
 
@@ -79,8 +88,10 @@ Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options) {
   INFIMUM_RETURN_IF_ERROR(cells.Add(is_pair ? options.prefill : options.decode, true));
   INFIMUM_RETURN_IF_ERROR(cells.Add(options.decode, false));
   if (evaluation.models.empty())
-    return Error{fmt::format("{}: its dimensions are fixed, and fit none of these batches and contexts",
-                             options.decode.string())};
+    return Error{
+        fmt::format("{}: its dimensions are fixed ({}), and fit none of these batches and contexts: give --batch and "
+                    "--context that it has, or export it with open dimensions",
+                    options.decode.string(), cells.fixed())};
   INFIMUM_ASSIGN_OR_RETURN(file.cells, CellsOf(evaluation, "", kMostCells));
   // Entries are in order, and a cell of one that is like another's is left out: the dimensions tell which it is.
   std::map<std::pair<std::string, std::map<std::string, std::string>>, std::size_t> entries;

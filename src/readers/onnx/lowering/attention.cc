@@ -69,8 +69,11 @@ Result<Lowering> LowerAttention(const NodeView& node) {
   const std::int64_t offset = parts.k.length - added;
   if (HasInput(node, 6)) {
     // Keys and values are buffers into which the new positions were written already; the rest of them is not read.
-    const std::int64_t valid = ValidPositions(node, parts.k.length, parts.q.length, parts);
-    for (HeadTensor* tensor : {&parts.k, &parts.v}) tensor->length = std::min(tensor->length, valid + parts.q.length);
+    // Where nothing is stated one position may be all: they need be no cache, but another sequence with padding.
+    const std::int64_t valid = ValidPositions(node, parts.k.length, 0, parts);
+    parts.causal = parts.causal && !parts.is_least();
+    const std::int64_t seen = parts.is_least() ? 1 : valid + parts.q.length;
+    for (HeadTensor* tensor : {&parts.k, &parts.v}) tensor->length = std::min(tensor->length, seen);
   }
   // Without a cache ONNX aligns the causal mask at the first position: later keys are never used.
   if (parts.causal && !HasInput(node, 6) && !HasInput(node, 3) && parts.q.length + offset != parts.k.length) {
@@ -158,15 +161,18 @@ Result<HeadTensor> AppendToCache(RegionBuilder& region, DataType type, Source ca
 
 std::int64_t ValidPositions(const NodeView& node, std::int64_t capacity, std::int64_t added, AttentionParts& parts) {
   const RunTimeQuantity quantity = QuantityOf(node, kCachePositions, 0, std::max<std::int64_t>(capacity - added, 0));
+  if (quantity.most == 0 && !quantity.stated) return 0;  // there is no choice
   parts.quantities.push_back(quantity);
   // What cannot be the reader refuses.
   return quantity.stated && *quantity.stated <= quantity.most ? std::max<std::int64_t>(*quantity.stated, 0) : 0;
 }
 
-HeadTensor TakeFromBuffer(RegionBuilder& region, DataType type, std::size_t position, std::size_t output,
-                          std::int64_t valid, const HeadTensor& added, AttentionParts& parts) {
-  parts.in_place.push_back({output, position, SizeOf(type, added.elements())});
-  parts.leaving.push_back(CopyOut(region, type, added));
+HeadTensor TakeFromBuffer(RegionBuilder& region, const NodeView& node, DataType type, std::size_t position,
+                          std::size_t output, std::int64_t valid, const HeadTensor& added, AttentionParts& parts) {
+  if (HasOutput(node, output)) {
+    parts.in_place.push_back({output, position, SizeOf(type, added.elements())});
+    parts.leaving.push_back(CopyOut(region, type, added));
+  }
   if (valid == 0) return added;
   HeadTensor result = added;
   result.source = region.Input(position);

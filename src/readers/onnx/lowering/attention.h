@@ -53,8 +53,8 @@ struct AttentionParts {
 // Keys or values from a buffer of the longest length at input `position`, `capacity` positions for each of `lines`, of
 // which `valid` came before `added`, and which the node returns as output `output`. New positions are written into it,
 // and the attention reads what is valid of it then: no copy of the cache is made.
-HeadTensor TakeFromBuffer(RegionBuilder& region, DataType type, std::size_t position, std::size_t output,
-                          std::int64_t valid, const HeadTensor& added, AttentionParts& parts);
+HeadTensor TakeFromBuffer(RegionBuilder& region, const NodeView& node, DataType type, std::size_t position,
+                          std::size_t output, std::int64_t valid, const HeadTensor& added, AttentionParts& parts);
 
 // How many positions of a cache of `capacity` are valid before `added` come, as stated; of what is not stated none, and
 // `parts` remember that.

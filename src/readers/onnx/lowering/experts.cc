@@ -52,7 +52,8 @@ class Experts {
     quantity_ = QuantityOf(node_, kMoeExperts, each_, std::min(stored->dims[0], tokens_ * each_));
     experts_ = quantity_.stated.value_or(quantity_.least);
     if (experts_ < quantity_.least || experts_ > quantity_.most) experts_ = quantity_.least;  // refused by the reader
-    rows_ = (tokens_ * each_ + experts_ - 1) / experts_;
+    // Spread evenly, rounded down: a floor must not count rows that there are not.
+    rows_ = std::max<std::int64_t>(tokens_ * each_ / experts_, 1);
     return {};
   }
 
@@ -132,7 +133,7 @@ class Experts {
       region_.Add(GatherRows(type_, DataType::kS64, all, hidden_, tokens_), {value, picks});
     }
     INFIMUM_ASSIGN_OR_RETURN(Lowering lowering, region_.Finish());
-    if (quantity_.most > quantity_.least) lowering.quantities.push_back(quantity_);
+    lowering.quantities.push_back(quantity_);
     if (quantity_.most > quantity_.least && !quantity_.stated) {
       lowering.status = LayerStatus::kUnknown;
       lowering.least = std::move(lowering.workload);

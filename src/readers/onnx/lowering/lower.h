@@ -3,7 +3,7 @@
 //
 //   Lower(relu node, x of 1x64x56x56)  ->  measurable: pointwise kind=relu dtype=f32:-:f32 in=200704, {0}
 //   Lower(Reshape node)                ->  free: "changes the shape, not the elements"
-//   Lower(NonZero node)                ->  unknown: "the number of elements that it keeps depends on the data"
+//   Lower(NonZero node)                ->  unknown: "how many elements it keeps depends on the data, ..."
 //
 // A pure function: the same view gives the same answer, and no view, however hostile, makes it crash. A
 // node that breaks its operator's own rules (a stride of 0, a missing input, an attribute of another

@@ -194,7 +194,7 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
       if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
       if (in_buffer) {
         if (!valid) valid = ValidPositions(node, past.dims[2], tensor.length, parts);
-        tensor = TakeFromBuffer(region, type, at.past_key + i, 1 + i, *valid, tensor, parts);
+        tensor = TakeFromBuffer(region, node, type, at.past_key + i, 1 + i, *valid, tensor, parts);
         continue;
       }
       if (HasOutput(node, 1 + i)) parts.in_place.push_back({1 + i, at.past_key + i, SizeOf(type, tensor.elements())});
@@ -284,7 +284,7 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
       HeadTensor& tensor = i == 0 ? parts.k : parts.v;
       INFIMUM_RETURN_IF_ERROR(InputShape(node, 3 + i));
       if (buffer && past.dims[2] > 0) {
-        tensor = TakeFromBuffer(region, type, 3 + i, 1 + i, valid, tensor, parts);
+        tensor = TakeFromBuffer(region, node, type, 3 + i, 1 + i, valid, tensor, parts);
       } else if (valid > 0) {
         if (HasOutput(node, 1 + i)) parts.in_place.push_back({1 + i, 3 + i, SizeOf(type, tensor.elements())});
         INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, region.Input(3 + i), valid, tensor));

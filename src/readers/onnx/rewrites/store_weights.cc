@@ -1,6 +1,8 @@
 // A model as it could be with the weights of its products in fewer bits: what weight-only quantization makes of it.
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/rewrites.h"
@@ -17,22 +19,33 @@ constexpr std::int64_t kBlock = 32;
 RewritePass StoreWeightsAs(DataType type, ModelGraph& graph) {
   RewritePass pass{"store-weights", "constant weights of products are read as " + std::string(Name(type)), {}};
   GraphEdit edit(graph);
+  struct Replacement {
+    ValueId weights;
+    std::optional<ValueId> scales;
+  };
+  std::map<std::pair<ValueId, std::size_t>, Replacement> replacements;  // by the weights and where k lies in them
   for (Layer& layer : graph.layers) {
     if (layer.op != "MatMul" && layer.op != "Gemm") continue;
     const std::optional<ValueId> weights = InputOf(layer, 1);
     if (!layer.reason.empty() || !edit.IsConstant(weights) || layer.attributes.contains(kStoredBlock)) continue;
     const Value stored = graph.value(*weights);
     if (!IsFloatingPoint(stored.type) || !stored.shape || stored.shape->rank() != 2) continue;
-    edit.SetInput(layer, 1, edit.AddWeight(stored.name, type, *stored.shape));
     pass.rewrites.push_back(layer.name);
-    if (BitsPerElement(type) > 8 || IsFloatingPoint(type)) continue;  // one scale for all
-    // Blocks lie along k, which a transposed weight has in its columns.
+    // Blocks lie along k, which a transposed weight has in its columns. Floats have one scale for all.
     const std::size_t k = layer.op == "Gemm" && IntegerOf(layer, "transB", 0) != 0 ? 1 : 0;
     Shape block{{1, 1}}, scales = *stored.shape;
     block.dims[k] = std::min(kBlock, scales.dims[k]);
-    scales.dims[k] = (scales.dims[k] + block.dims[k] - 1) / block.dims[k];
+    if (block.dims[k] > 0) scales.dims[k] = (scales.dims[k] + block.dims[k] - 1) / block.dims[k];
+    auto found = replacements.find({*weights, k});
+    if (found == replacements.end()) {
+      Replacement made{edit.AddWeight(stored.name, type, *stored.shape), std::nullopt};
+      if (!IsFloatingPoint(type)) made.scales = edit.AddWeight(stored.name + ".scales", stored.type, scales);
+      found = replacements.emplace(std::pair(*weights, k), made).first;
+    }
+    edit.SetInput(layer, 1, found->second.weights);
+    if (!found->second.scales) continue;
     layer.attributes[kStoredBlock] = block.dims;
-    edit.SetInput(layer, kStoredScales, edit.AddWeight(stored.name + ".scales", stored.type, scales));
+    edit.SetInput(layer, kStoredScales, found->second.scales);
   }
   edit.Apply();
   return pass;
