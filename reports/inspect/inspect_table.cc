@@ -20,13 +20,17 @@
 namespace infimum {
 namespace {
 
+void AddLayer(const Layer& layer, const std::string& indent, Section& section) {
+  section.rows.push_back({indent + layer.name, layer.op, InspectStatus(layer),
+                          layer.work.direct.value > 0 ? FlopsText(layer.work.direct) : "",
+                          BytesText(layer.work.read() + layer.work.written),
+                          layer.workload ? Format(*layer.workload) : layer.reason});
+}
+
 void AddLayers(const ModelGraph& graph, const std::string& indent, bool with_free, Section& section) {
   for (const Layer& layer : graph.layers) {
     if (layer.status == LayerStatus::kFree && layer.bodies.empty() && !with_free) continue;
-    section.rows.push_back({indent + layer.name, layer.op, InspectStatus(layer),
-                            layer.work.direct.value > 0 ? FlopsText(layer.work.direct) : "",
-                            BytesText(layer.work.read() + layer.work.written),
-                            layer.workload ? Format(*layer.workload) : layer.reason});
+    AddLayer(layer, indent, section);
     for (const SubGraph& body : layer.bodies) {
       section.rows.push_back(
           {indent + "  " + body.name, "", "", "", "",
@@ -80,24 +84,14 @@ Section LayerSection(const ModelGraph& graph, const InspectView& view) {
     AddLayers(graph, "", view.with_free, section);
     return section;
   }
-  ModelGraph largest;
   std::vector<const Layer*> layers;
-  for (const Layer& layer : graph.layers)
-    if (view.with_free || layer.status != LayerStatus::kFree) layers.push_back(&layer);
+  VisitLayers(graph, [&](const Layer& layer, std::int64_t) {
+    if (layer.bodies.empty() && (view.with_free || layer.status != LayerStatus::kFree)) layers.push_back(&layer);
+  });
   std::ranges::stable_sort(layers, std::ranges::greater(),
                            [](const Layer* layer) { return layer->work.read().value + layer->work.written.value; });
   layers.resize(std::min(layers.size(), view.largest));
-  for (const Layer* layer : layers) {
-    largest.layers.emplace_back();
-    Layer& copy = largest.layers.back();
-    copy.name = layer->name;
-    copy.op = layer->op;
-    copy.status = layer->status;
-    copy.work = layer->work;
-    copy.workload = layer->workload;
-    copy.reason = layer->reason;
-  }
-  AddLayers(largest, "", view.with_free, section);
+  for (const Layer* const layer : layers) AddLayer(*layer, "", section);
   return section;
 }
 

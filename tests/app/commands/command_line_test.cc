@@ -14,8 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const char* const kCommands[] = {"analyze", "inspect", "plan",  "emit",    "bench",  "candidates",
-                                 "synth",   "import",  "bound", "measure", "report", "devices"};
+const char* const kCommands[] = {"analyze", "inspect", "plan",    "emit",   "bench",   "candidates", "synth",
+                                 "import",  "bound",   "measure", "report", "devices", "llm"};
 
 // One line that starts as every error does.
 void ExpectOneError(const Ended& ended, const std::string& part) {

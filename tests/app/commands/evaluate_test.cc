@@ -124,6 +124,32 @@ TEST_F(EvaluateTest, EachCellIsMeasuredOnceAndItsStateIsKept) {
   EXPECT_TRUE(cells[4]["latency_us"].is_null());
 }
 
+// What `infimum llm` writes is measured as any evaluation, and stands in its table beside the least times.
+TEST_F(EvaluateTest, ALanguageModelsTableShowsWhatWasMeasured) {
+  program_.Run({"synth", "decoder", "--layers", "1", "--hidden", "64", "--heads", "4", "--kv-heads", "2",
+                "--vocabulary", "100", "--context", "33", "-o", "."});
+  std::string model;
+  for (const auto& file : fs::directory_iterator(program_.folder()))
+    if (file.path().extension() == ".onnx") model = file.path().filename().string();
+  const auto llm = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"llm", model, "--backend", "fake", "--batch", "1", "--context", "32"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  program_.Run(llm({"--evaluation", "e.json"}));
+  ASSERT_EQ(States().size(), 1U);
+  EXPECT_EQ(Calls(), 1U);
+  const nlohmann::json cells = program_.Json(llm({"--weights", "own,s4", "--format", "json"}))["cells"];
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_EQ(cells[0]["fields"]["phase"], "decode");
+  EXPECT_NEAR(cells[0]["latency_us"].get<double>(), 100.1, 0.2);
+  EXPECT_TRUE(cells[1]["latency_us"].is_null());
+  EXPECT_EQ(cells[1]["fields"]["weights"], "s4");
+  EXPECT_LE(cells[1]["facts"]["floor_us"].get<double>(), cells[0]["facts"]["floor_us"].get<double>());
+  EXPECT_THAT(program_.Run(llm({})), HasSubstr("tokens/s, at most"));
+  EXPECT_THAT(program_.Infimum(llm({"--weights", "s3"})).errors, HasSubstr("types of weights are own"));
+}
+
 TEST_F(EvaluateTest, AFrameworkThatFailsIsAStateAndOnlyRetryTriesAgain) {
   WriteEvaluation(R"({"family": "fc", "choices": {"layers": 1, "nodes": 16}})", R"(, "method": {"time_limit_s": 1})");
   program_.Write("fails.txt", "infimum: error: NOT_IMPLEMENTED: no such kernel\n");

@@ -20,6 +20,7 @@ struct LlmCommandOptions {
   DimOptions dims;
   std::string batches = "1,8,32", contexts = "1k,8k", weights = "own", devices;
   std::string evaluation;
+  std::vector<std::string> backend_options;
   OutputFormat format = OutputFormat::kTable;
   std::string output;
   TalkOptions talk;
@@ -41,7 +42,8 @@ Result<std::vector<std::int64_t>> ParseCounts(const char* option, const std::str
 
 std::vector<std::string> Words(const std::string& text) {
   std::vector<std::string> words;
-  for (const std::string_view word : Split(text, ',')) words.emplace_back(TrimSpace(word));
+  for (const std::string_view word : Split(text, ','))
+    if (const std::string_view bare = TrimSpace(word); !bare.empty()) words.emplace_back(bare);
   return words;
 }
 
@@ -55,7 +57,10 @@ Result<int> RunLlm(const LlmCommandOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(llm.batches, ParseCounts("batch", options.batches));
   INFIMUM_ASSIGN_OR_RETURN(llm.contexts, ParseCounts("context", options.contexts));
   llm.weights = Words(options.weights);
+  if (llm.weights.empty()) llm.weights = {"own"};
   llm.sweep.devices = Words(options.devices);
+  if (llm.sweep.devices.empty()) llm.sweep.devices = {"here"};
+  INFIMUM_ASSIGN_OR_RETURN(llm.sweep.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   Talk talk = options.talk.Make();
   if (!options.evaluation.empty()) {
     INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(llm));
@@ -107,12 +112,15 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
                    "what the weights of products are stored as: own, f32, f16, bf16, f8, s8, s4 (s8 and s4 in blocks "
                    "of 32 with a scale each)")
       ->capture_default_str();
-  command->add_option("--device", options->devices, "devices, a comma between two; default: here")->type_name("NAME");
+  command->add_option("--device", options->devices, "devices, a comma between two; here: this one")
+      ->type_name("NAME")
+      ->default_str("here");
   command
       ->add_option("--evaluation", options->evaluation,
                    "write the cells as an evaluation, which `infimum evaluate` measures here, instead of the table")
       ->type_name("FILE");
   AddDatabase(command, options->llm.sweep.database);
+  AddBackend(command, options->llm.sweep.campaign.backend, options->backend_options);
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for the page on standard output")
       ->type_name("FILE");

@@ -165,11 +165,17 @@ class SweepFilling {
     }
   }
 
+  // Where nothing was measured, and in tables of their own, where what was not is shown by its floor.
+  static bool AsksForFloors(const SweptDevice& swept) {
+    return !swept.has_results ||
+           std::ranges::any_of(swept.cells, [](const PlannedCell& planned) { return !planned.labels.empty(); });
+  }
+
   // Of models, one reading each for all devices: a model's cells stand at the same place on each.
   Status AddFloors(std::vector<std::vector<SweepCell>>& cells) {
     std::size_t most = 0, all = 0, done = 0;
     for (std::size_t device = 0; device < cells.size(); ++device) {
-      if (devices_[device].has_results) continue;
+      if (!AsksForFloors(devices_[device])) continue;
       most = std::max(most, cells[device].size());
       all += cells[device].size();
     }
@@ -183,7 +189,7 @@ class SweepFilling {
     for (std::size_t i = 0; i < most; ++i)
       for (std::size_t device = 0; device < cells.size(); ++device) {
         const SweptDevice& swept = devices_[device];
-        if (swept.has_results || i >= cells[device].size()) continue;
+        if (!AsksForFloors(swept) || i >= cells[device].size() || cells[device][i].state) continue;
         if (all >= kManyFloors)
           talk_.Progress("floors", static_cast<std::int64_t>(done), static_cast<std::int64_t>(all), std::nullopt);
         ++done;
