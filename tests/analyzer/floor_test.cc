@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/floor/compulsory_traffic.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
@@ -490,6 +491,23 @@ TEST(Floors, AscendOnRandomGraphs) {
       ASSERT_LT(floors[i - 1].program_class, floors[i].program_class) << seed;
       ASSERT_LE(floors[i - 1].latency, floors[i].latency) << seed;
     }
+  }
+}
+
+TEST(Floors, AreNeverAboveTheRoofline) {
+  MemorySource source;
+  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    std::mt19937_64 random(seed);
+    testing::RandomGraphOptions options;
+    options.layers = 1 + random() % 40;
+    options.unknown_share = 0.05;
+    options.weight_share = 0.8;  // tied weights are read once by the model, and by each of their layers
+    Selection selection = testing::TestSelection(1);
+    if (seed % 2 == 0) selection.cache = CacheState::kWarm;
+    const Result<Bracket> bracket = ComputeBracket(testing::MakeRandomGraph(random, options), source, selection);
+    ASSERT_TRUE(bracket.ok()) << bracket.error().message;
+    ASSERT_LE(bracket->textbook().latency, bracket->roofline) << seed;
   }
 }
 

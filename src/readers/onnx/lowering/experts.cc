@@ -102,7 +102,10 @@ class Experts {
   Result<Source> Activate(Source value, std::optional<Source> up, std::int64_t* columns) {
     INFIMUM_ASSIGN_OR_RETURN(const std::string name, Text(node_, "activation_type", "relu"));
     const bool is_halved = name == "swiglu" && !up;
-    INFIMUM_ASSIGN_OR_RETURN(const auto activation, ActivationKind(name == "swiglu" ? "silu" : name));
+    std::optional<PointwiseKind> activation;
+    if (name != "identity") {
+      INFIMUM_ASSIGN_OR_RETURN(activation, ActivationKind(name == "swiglu" ? "silu" : name));
+    }
     const std::int64_t rows = experts_ * rows_;
     if (is_halved) {
       if (*columns % 2 != 0) return Error{"its first product has no two halves"};
@@ -112,7 +115,7 @@ class Experts {
       *columns /= 2;
     }
     const Shape shape{{rows, *columns}};
-    if (activation && name != "identity") {
+    if (activation) {
       INFIMUM_ASSIGN_OR_RETURN(value,
                                region_.AddPointwise(*activation, {type_, DataType::kNone, type_}, {shape}, {value}));
     }
