@@ -109,7 +109,7 @@ void BackOutputs(const ModelGraph& graph, const Layer& layer, std::vector<Backin
         made = {largest_constant->root, true, true, std::min(bytes, largest_constant->least)};
     } else if (any_input && only_constants && largest_constant != nullptr) {
       made = {largest_constant->root, true, true, std::min(bytes, largest_constant->least)};
-    } else if (layer.status == LayerStatus::kFree && !layer.inputs.empty() && layer.inputs[0]) {
+    } else if (layer.status == LayerStatus::kFree && layer.bodies.empty() && !layer.inputs.empty() && layer.inputs[0]) {
       const Backing& from = backing[layer.inputs[0]->index()];
       made = {from.root, from.must_be_read, from.constant, std::min(bytes, from.least)};
     }
@@ -118,8 +118,7 @@ void BackOutputs(const ModelGraph& graph, const Layer& layer, std::vector<Backin
 
 // The condition decides which of the other two operands is read, element by element.
 bool IsWhere(const Layer& layer) {
-  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
-  const auto* pointwise = config != nullptr ? std::get_if<PointwiseConfig>(config) : nullptr;
+  const auto* pointwise = ConfigOf<PointwiseConfig>(layer);
   return pointwise != nullptr && pointwise->kind == PointwiseKind::kWhere;
 }
 
@@ -216,7 +215,8 @@ CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph, const NeededSha
     const ValueId output = graph.outputs[i];
     const Backing& backing = reads.backing[output.index()];
     if (backing.must_be_read) continue;
-    Raise(written, backing.root, needs.updates().of_outputs()[i].value_or(BytesOf(graph.value(output))));
+    const auto& update = needs.updates().of_outputs()[i];
+    Raise(written, backing.root, update ? update->written : BytesOf(graph.value(output)));
   }
   double inputs = 0;
   for (const ValueId input : graph.inputs)

@@ -4,7 +4,10 @@
 //   present[1,32,8193,128] = Concat(past[1,32,8192,128], row[1,32,1,128]) -> graph output, f16
 //   -> of the Concat's operands `past` is kept; 8 kB are written, and no program need read `past` for this output
 //
-// Layers that do more than that say so themselves (`Layer::in_place`): attention that takes a cache and returns it.
+// Between the two may lie what leaves elements as they are: views, slices, casts to wider types and back,
+// transpositions as far as they undo each other. Of branches the one counts that leaves more; a loop may leave all of
+// its state, and so may a Where, of which only a run knows how much it takes from which side. Layers that do more than
+// update say so themselves (`Layer::in_place`): attention that takes a cache and returns it.
 //
 // A buffer for `present` in which `past` already lies is what frameworks call a shared past and present buffer
 // (ONNX Runtime GenAI's past_present_share_buffer).
@@ -23,18 +26,23 @@ class InPlaceUpdates {
  public:
   explicit InPlaceUpdates(const ModelGraph& graph);
 
-  // Of a layer that does nothing but update a graph input in place (a Concat, a scatter) the operand that is kept;
+  // Of a layer that does nothing but update a graph input in place (Concat, scatter, Where) the operand that is kept;
   // nullopt of others.
   std::optional<std::size_t> KeptBy(std::size_t layer) const;
   // Bytes that a layer need not write, since they lie in a graph input already.
   double UnwrittenBy(std::size_t layer) const;
-  // For each graph output that a layer updates in place the bytes of it that are not there already.
-  const std::vector<std::optional<double>>& of_outputs() const { return of_outputs_; }
+  // A graph output that is updated in place: the bytes of it that are not there already. A loop computes its result all
+  // the same; of others nothing else need be read for it.
+  struct Update {
+    double written = 0;
+    bool is_computed = false;
+  };
+  const std::vector<std::optional<Update>>& of_outputs() const { return of_outputs_; }
 
  private:
   std::map<std::size_t, std::size_t> kept_;  // by layer
   std::map<std::size_t, double> unwritten_;  // likewise
-  std::vector<std::optional<double>> of_outputs_;
+  std::vector<std::optional<Update>> of_outputs_;
 };
 
 }  // namespace infimum

@@ -11,15 +11,6 @@ namespace {
 
 constexpr double kNextToNothing = 1e-12;  // more than what is not needed at all
 
-const LayerConfig* ConfigOf(const Layer& layer) {
-  return layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
-}
-
-const MovementConfig* MovementOf(const Layer& layer) {
-  const LayerConfig* config = ConfigOf(layer);
-  return config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
-}
-
 const Value* OperandValue(const ModelGraph& graph, const Layer& layer, std::size_t operand) {
   if (operand >= layer.operand_inputs.size()) return nullptr;
   const std::size_t input = layer.operand_inputs[operand];
@@ -91,7 +82,7 @@ double ShareOfMovement(const ModelGraph& graph, const Layer& layer, const Moveme
 
 // A split is needed as far as its parts are; of other layers with several results the most that one of them needs.
 double ShareOfResult(const ModelGraph& graph, const Layer& layer, const std::vector<double>& outputs) {
-  const MovementConfig* movement = MovementOf(layer);
+  const MovementConfig* movement = ConfigOf<MovementConfig>(layer);
   double most = 0, needed_bits = 0;
   for (std::size_t i = 0; i < layer.outputs.size(); ++i) {
     if (!layer.outputs[i]) continue;
@@ -149,21 +140,21 @@ double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operan
   double read = static_cast<double>(layer.work.operand_reads[operand].value);
   // What a layer itself writes over an operand need not be read from it; a scatter counts so by itself.
   for (const InPlaceResult& result : layer.in_place)
-    if (MovementOf(layer) == nullptr && result.input == layer.operand_inputs[operand] &&
+    if (ConfigOf<MovementConfig>(layer) == nullptr && result.input == layer.operand_inputs[operand] &&
         result.output < layer.outputs.size() && layer.outputs[result.output] &&
         graph.value(*layer.outputs[result.output]).shape == graph.value(*layer.inputs[result.input]).shape)
       read = std::max(0.0, read - static_cast<double>(result.written.value));
-  const MovementConfig* movement = MovementOf(layer);
+  const MovementConfig* movement = ConfigOf<MovementConfig>(layer);
   if (operand != 0 || movement == nullptr || movement->kind != MovementKind::kGather || movement->indices <= 0)
     return read;
   return std::min(read, read * DistinctIndices(graph, layer) / static_cast<double>(movement->indices));
 }
 
 double ShareOfOperand(const ModelGraph& graph, const Layer& layer, std::size_t operand, double share) {
-  if (const MovementConfig* movement = MovementOf(layer))
+  if (const MovementConfig* movement = ConfigOf<MovementConfig>(layer))
     return ShareOfMovement(graph, layer, *movement, operand, std::min(share, 1.0));
   if (share >= 1 || KeepsElementsApart(layer)) return share;
-  const LayerConfig* config = ConfigOf(layer);
+  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
   if (config == nullptr) return kNextToNothing;
   if (const auto* convolution = std::get_if<ConvolutionConfig>(config)) {
     const Value* value = OperandValue(graph, layer, operand);
@@ -203,7 +194,7 @@ NeededShares::NeededShares(const ModelGraph& graph, UnknownLayers unknown)
   std::vector<double> outputs(graph.outputs.size(), 1);
   // What an update in place adds is needed by itself.
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (updates_.of_outputs()[i]) outputs[i] = 0;
+    if (updates_.of_outputs()[i] && !updates_.of_outputs()[i]->is_computed) outputs[i] = 0;
   Find(graph, outputs);
 }
 

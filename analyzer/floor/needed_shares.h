@@ -59,6 +59,13 @@ class NeededShares {
   std::unordered_map<const ModelGraph*, std::vector<double>> layers_;
 };
 
+// The configuration of a layer that is a Config (MovementConfig, PointwiseConfig); null of others.
+template <class Config>
+const Config* ConfigOf(const Layer& layer) {
+  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
+  return config != nullptr ? std::get_if<Config>(config) : nullptr;
+}
+
 // 0 where the shape is unknown.
 double BytesOf(const Value& value);
 

@@ -214,9 +214,10 @@ TEST(CompulsoryTraffic, APartOfAConcatenationNeedsOfAnOperandWhatTheOthersCannot
     const ValueId s = model.Input("s", {1, 64});
     const ValueId h =
         model.Measurable("expand", "Expand", {s}, Movement(MovementKind::kExpand, {Shape{{1, 64}}}, {Shape{{10, 64}}}));
-    const ValueId both =
-        model.Measurable("concat", "Concat", {x, model.Unary("relu", PointwiseKind::kRelu, h)},
-                         Movement(MovementKind::kConcat, {Shape{{10, 64}}, Shape{{10, 64}}}, {Shape{{20, 64}}}, 0));
+    const ValueId both = model.Measurable(
+        "concat", "Concat",
+        {model.Unary("sigmoid", PointwiseKind::kSigmoid, x), model.Unary("relu", PointwiseKind::kRelu, h)},
+        Movement(MovementKind::kConcat, {Shape{{10, 64}}, Shape{{10, 64}}}, {Shape{{20, 64}}}, 0));
     model.Output(model.Measurable("slice", "Slice", {both},
                                   Movement(MovementKind::kSlice, {Shape{{20, 64}}}, {Shape{{rows, 64}}})));
     const double of_s = rows <= 10 ? 0 : (rows - 10) / 10.0 * 64 * 4;  // of ten equal rows

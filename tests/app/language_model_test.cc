@@ -268,6 +268,75 @@ TEST_F(CachesInPlace, OfConcatenationsThatAttentionReads) {
                                   {{"b", 2}, {"p", 1000}}));
 }
 
+// What exporters write between a cache and its update, and what they cannot undo: of `past`, 8 heads of 100 positions
+// of 64 elements in f16, and one position more.
+TEST_F(CachesInPlace, BehindWhatLeavesElementsAsTheyAre) {
+  constexpr double kPosition = 8 * 64 * 2, kWhole = 101 * kPosition;
+  struct Form {
+    std::string name, text;
+    double written;
+  };
+  const std::vector<Form> forms = {
+      {"transposed and back",
+       "g (float16[1, 100, 8, 64] past, float16[1, 8, 1, 64] k) => (float16[1, 101, 8, 64] present) {"
+       "a = Transpose <perm = [0, 2, 1, 3]> (past) b = Concat <axis = 2> (a, k)"
+       "present = Transpose <perm = [0, 2, 1, 3]> (b) }",
+       kPosition},
+      {"transposed only",
+       "g (float16[1, 100, 8, 64] past, float16[1, 8, 1, 64] k) => (float16[1, 8, 101, 64] present) {"
+       "a = Transpose <perm = [0, 2, 1, 3]> (past) c = Relu (k) present = Concat <axis = 2> (a, c) }",
+       kWhole},
+      {"wider in between",
+       "g (float16[1, 8, 100, 64] past, float[1, 8, 1, 64] k) => (float16[1, 8, 101, 64] present) {"
+       "a = Cast <to = 1> (past) b = Concat <axis = 2> (a, k) present = Cast <to = 10> (b) }",
+       kPosition},
+      {"narrower in between",
+       "g (float[1, 8, 100, 64] past, float16[1, 8, 1, 64] k) => (float[1, 8, 101, 64] present) {"
+       "a = Cast <to = 10> (past) b = Concat <axis = 2> (a, k) present = Cast <to = 1> (b) }",
+       2 * kWhole},
+      {"a window that moves on",
+       "g (float16[1, 8, 101, 64] past, float16[1, 8, 1, 64] k) => (float16[1, 8, 101, 64] present)"
+       "<int64[1] one = {1}, int64[1] end = {101}, int64[1] axis = {2}> {"
+       "a = Slice (past, one, end, axis) present = Concat <axis = 2> (a, k) }",
+       kPosition},
+      {"chosen by a mask",
+       "g (float16[1, 8, 101, 64] past, float16[1, 8, 1, 64] k, bool[1, 1, 101, 1] here)"
+       "=> (float16[1, 8, 101, 64] present) { present = Where (here, k, past) }",
+       0},
+      {"in a branch",
+       "g (bool first, float16[1, 8, 100, 64] past, float16[1, 8, 1, 64] k, float16[1, 8, 101, 64] prompt)"
+       "=> (float16[1, 8, 101, 64] present) {"
+       "present = If (first) <then_branch = t () => (float16[1, 8, 101, 64] a) { a = Relu (prompt) },"
+       "else_branch = e () => (float16[1, 8, 101, 64] b) { b = Concat <axis = 2> (past, k) }> }",
+       kPosition},
+      {"in a loop",
+       "g (float16[1, 8, 101, 64] past, float16[1, 8, 1, 64] k, int64 n, int64[1] at)"
+       "=> (float16[1, 8, 101, 64] present) <bool go = {1}> {"
+       "present = Loop (n, go, past) <body = b (int64 i, bool c, float16[1, 8, 101, 64] s)"
+       "=> (bool d, float16[1, 8, 101, 64] r) { d = Identity (c) r = TensorScatter (s, k, at) }> }",
+       0},
+      {"nothing is updated",
+       "g (float16[1, 101, 8, 64] past) => (float16[1, 8, 101, 64] present) {"
+       "present = Transpose <perm = [0, 2, 1, 3]> (past) }",
+       kWhole},
+  };
+  for (const Form& form : forms) {
+    SCOPED_TRACE(form.name);
+    EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(Read(form.text, {}, 24)).written, form.written);
+  }
+}
+
+// An operator that nobody knows may update a buffer that it is handed.
+TEST_F(CachesInPlace, OfUnknownOperators) {
+  const ModelGraph graph = Read(R"(
+      g (float16[1, 8, 100, 64] past, float16[1, 8, 1, 64] k)
+        => (float16[1, 512] y, float16[1, 8, 100, 64] present) {
+        y, present = com.example.Attend (k, past)
+      })",
+                                {});
+  EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(graph).written, 8 * 64 * 2);
+}
+
 TEST_F(CachesInPlace, OfScattersThatAttentionReadsInPart) {
   const std::string text = R"(
       g (float16[b, 32, 1, 64] q, float16[b, 8, 1, 64] k, float16[b, 8, 1, 64] v, float16[b, 8, 4096, 64] past_k,
