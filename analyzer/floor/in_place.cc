@@ -54,7 +54,7 @@ class Walk {
   struct Kept {
     double elements = 0;                         // of the output that lie in a graph input already
     std::map<std::size_t, std::size_t> operand;  // by layer of the main graph that updates: what it leaves as it is
-    bool is_computed = false;                    // by a loop
+    bool is_computed = false;                    // by a loop, or nobody knows how
   };
 
   // `updated`: a layer on the way changes a part. `transposed`: the elements are in another order than the output's.
@@ -108,11 +108,12 @@ class Walk {
     } else if (is(MovementKind::kScatter) && !layer.operand_inputs.empty()) {
       const double given = all - static_cast<double>(ElementCount(movement->inputs[1]));
       consider(Updating(scope, index, 0, input(layer.operand_inputs[0], std::max(given, 0.0), true, false)));
-    } else if (layer.status == LayerStatus::kUnknown && layer.in_place.empty()) {
+    } else if (layer.status == LayerStatus::kUnknown && !layer.least) {
       // Nobody knows which of its inputs it updates.
       for (std::size_t i = 0; i < layer.inputs.size(); ++i)
         if (layer.inputs[i] && MayShareABuffer(scope.graph.value(*layer.inputs[i]), scope.graph.value(made)))
           consider(input(i, all, true, false));
+      best.is_computed = true;
     }
     for (const InPlaceResult& result : layer.in_place)
       if (result.output < layer.outputs.size() && layer.outputs[result.output] == made)

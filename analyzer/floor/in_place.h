@@ -31,8 +31,8 @@ class InPlaceUpdates {
   std::optional<std::size_t> KeptBy(std::size_t layer) const;
   // Bytes that a layer need not write, since they lie in a graph input already.
   double UnwrittenBy(std::size_t layer) const;
-  // A graph output that is updated in place: the bytes of it that are not there already. A loop computes its result all
-  // the same; of others nothing else need be read for it.
+  // A graph output that is updated in place: the bytes of it that are not there already. A loop, or a layer that nobody
+  // knows, computes its result all the same; of others nothing else need be read for it.
   struct Update {
     double written = 0;
     bool is_computed = false;

@@ -11,6 +11,9 @@ nodes of the graph that ONNX Runtime made of the model.
 Several models are measured in turn, each process going through all of them; the file then has a list, {"runs": [...]},
 where a model that cannot be run has {"failed": "why"}.
 
+A cache that the model takes and returns in as many positions is one buffer for both, as programs that generate text
+have it: a step then writes its own position alone.
+
 With --device cuda inputs and outputs stay on the GPU. There are no layers then: ONNX Runtime's profiler takes the time
 until a node has been launched, not until its kernels have run.
 """
@@ -42,6 +45,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path, nargs="+", help="of several no layers are measured")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="binds a symbolic dimension")
+    parser.add_argument("--inputs", type=Path, help="a file .npz of inputs by name; the others are made up")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", choices=sorted(PROVIDERS), default="cpu")
     parser.add_argument("--contract", default="", help="tf32 allows it on a GPU; else the model's own types decide")
@@ -73,6 +77,8 @@ def session_options(threads: int, dims: dict[str, int]) -> Any:
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     options.log_severity_level = 3
     for name, extent in dims.items():
+        if name == model_values.CACHE_POSITIONS:
+            continue
         # With its dimensions known, ONNX Runtime folds the shape arithmetic that it would run each time.
         options.add_free_dimension_override_by_name(name, extent)
     return options
@@ -104,17 +110,22 @@ def make_session(model: Path, arguments: argparse.Namespace, profile_prefix: str
     return session
 
 
-def timed_inference(session: Any, feeds: dict[str, Any], device: str) -> Callable[[], float]:
+def timed_inference(session: Any, feeds: dict[str, Any], device: str, caches: dict[str, str]) -> Callable[[], float]:
+    """`caches`: the inputs that are one buffer with an output, by the output."""
     outputs = [output.name for output in session.get_outputs()]
-    if device == "cpu":
+    if device == "cpu" and not caches:
         return sampling.timed_on_host(lambda: session.run(outputs, feeds))
     import onnxruntime
 
     binding = session.io_binding()
-    for name, value in feeds.items():
-        binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(value, device, 0))
+    values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(value, device, 0) for name, value in feeds.items()}
+    for name, value in values.items():
+        binding.bind_ortvalue_input(name, value)
     for name in outputs:
-        binding.bind_output(name, device, 0)
+        if name in caches:
+            binding.bind_ortvalue_output(name, values[caches[name]])
+        else:
+            binding.bind_output(name, device, 0)
 
     def infer() -> None:
         session.run_with_iobinding(binding)
@@ -123,14 +134,28 @@ def timed_inference(session: Any, feeds: dict[str, Any], device: str) -> Callabl
     return sampling.timed_on_host(infer)
 
 
+def caches_in_place(session: Any, model: Path, feeds: dict[str, Any]) -> dict[str, str]:
+    """Those whose results have the size of what was fed, so that one buffer holds both."""
+    pairs = model_values.caches_in_place(model)
+    if not pairs:
+        return {}
+    results = session.run(list(pairs), feeds)
+    return {
+        output: name
+        for (output, name), result in zip(pairs.items(), results, strict=True)
+        if result.shape == feeds[name].shape and result.dtype == feeds[name].dtype
+    }
+
+
 def run_child(model: Path, cores: list[int], arguments: argparse.Namespace, work_directory: Path) -> dict[str, Any]:
     dims = model_values.read_dims(arguments.dim)
     profiles = arguments.child == "profile"
     optimized = work_directory / "optimized.onnx"
     prefix = str(work_directory / "profile")
     session = make_session(model, arguments, prefix if profiles else None, str(optimized) if profiles else None)
-    feeds = model_values.random_inputs(session.get_inputs(), model, dims, arguments.seed)
-    timed = timed_inference(session, feeds, arguments.device)
+    feeds = model_values.random_inputs(session.get_inputs(), model, dims, arguments.seed, arguments.inputs)
+    caches = caches_in_place(session, model, feeds)
+    timed = timed_inference(session, feeds, arguments.device, caches)
     # On a GPU the host's thread waits, in whatever way the provider likes.
     core_time = sampling.CoreTime(arguments.threads if arguments.device == "cpu" else 2)
     movable = None if arguments.cores else cores
@@ -139,7 +164,8 @@ def run_child(model: Path, cores: list[int], arguments: argparse.Namespace, work
         metronome = sampling.Metronome(arguments.metronome if arguments.device == "cpu" else "", arguments.threads)
         samples = sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable, metronome=metronome)
         names = [output.name for output in session.get_outputs()]
-        return {**samples.answer(), "outputs": model_values.describe_outputs(names, session.run(names, feeds))}
+        described = model_values.describe_outputs(names, session.run(names, feeds))
+        return {**samples.answer(), "outputs": described, "shared_buffers": len(caches)}
     nodes = model_values.describe_nodes(optimized)
     optimized.unlink(missing_ok=True)
     most = arguments.profiled_inferences or MOST_PROFILED_INFERENCES
@@ -171,9 +197,9 @@ def main() -> None:
         import onnxruntime
     except ImportError as error:
         raise SystemExit(f"infimum: error: this Python has no onnxruntime ({error}); pip install onnxruntime") from error
-    for model in arguments.model:
-        if not model.is_file():
-            raise SystemExit(f"infimum: error: {model}: no such file")
+    for file in [*arguments.model, *([arguments.inputs] if arguments.inputs else [])]:
+        if not file.is_file():
+            raise SystemExit(f"infimum: error: {file}: no such file")
 
     offered = onnxruntime.get_available_providers()
     if PROVIDERS[arguments.device] not in offered:
@@ -215,11 +241,13 @@ def measure(arguments: argparse.Namespace, work_directory: Path) -> dict[str, An
     """One model, and its layers where they are asked for."""
     stages = arguments.repetitions + (arguments.device == "cpu" and not arguments.no_layers)
     outputs: list[str] = []
+    shared: list[int] = []
 
     def call(repetition: int, patience: float) -> dict[str, Any]:
         sampling.progress(repetition, stages, f"process {repetition + 1} of {arguments.repetitions}, no profiler")
         answer = sole(call_child("sample", arguments.model, work_directory, patience))
         outputs.append(answer.pop("outputs"))
+        shared.append(answer.pop("shared_buffers"))
         return answer
 
     end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
@@ -238,6 +266,10 @@ def measure(arguments: argparse.Namespace, work_directory: Path) -> dict[str, An
         )
     run = described(arguments.model[0], arguments)
     run["settings"]["outputs"] = outputs[0]
+    if shared[0]:
+        run["settings"]["shared_buffers"] = str(shared[0])
+    if arguments.inputs:
+        run["settings"]["inputs"] = hashlib.sha256(arguments.inputs.read_bytes()).hexdigest()
     return run | {"end_to_end": end_to_end, "noisy": noisy, **profiled, "warnings": warnings}
 
 

@@ -57,6 +57,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=4.0, help="sampling time of each process")
     parser.add_argument("--metronome", default="", help="infimum's runner, whose fixed loops tell how fast the machine is meanwhile")
     parser.add_argument("--no-layers", action="store_true", help="no process under the profiler")
+    parser.add_argument("--inputs", type=Path, help="a file .npz of inputs by name; the others are made up")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--memory-limit", type=int, help="bytes that its processes may take, each")
     parser.add_argument("--device-key", default="", help="what infimum calls the device (infimum devices)")
@@ -139,7 +140,7 @@ def inputs_of(arguments: argparse.Namespace, dims: dict[str, int]) -> tuple[Any,
     except ImportError as error:
         raise fail(f"the model's inputs cannot be read ({error}): pip install onnx, or let --module return them too") from error
     path = Path(arguments.model)
-    made = model_values.random_inputs(model_values.declared_inputs(path), path, dims, arguments.seed)
+    made = model_values.random_inputs(model_values.declared_inputs(path), path, dims, arguments.seed, arguments.inputs)
     return tuple(torch.from_numpy(value) for value in made.values())
 
 
@@ -381,6 +382,8 @@ def main() -> None:
         "seed": str(arguments.seed),
         "warm_up": sampling.describe_warm_up(arguments.seconds),
     }
+    if arguments.inputs:
+        settings["inputs"] = hashlib.sha256(arguments.inputs.read_bytes()).hexdigest()
     if arguments.mode == "compiled":
         settings["first_inference_s"] = f"{answer['first_s']:.1f}"
     if answer["gpu"]:

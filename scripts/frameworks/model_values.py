@@ -191,24 +191,72 @@ def _declared(value: onnx.ValueInfoProto) -> Declared:
     return Declared(value.name, shape, f"tensor({word})")
 
 
-def random_inputs(declared_ones: Sequence[Any], path: Path, dims: dict[str, int], seed: int) -> dict[str, Any]:
+# Stated as a dimension is, but of no shape: so many positions of each cache are valid before the inference.
+CACHE_POSITIONS = "cache.positions"
+
+# Operators that take a cache and return it, by the places of cache and result; and inputs of them that say how much of it is valid:
+# positions before this inference, with its own included, and one less than that.
+_CACHES = {"GroupQueryAttention": [(3, 1), (4, 2)], "TensorScatter": [(0, 0)]}
+_BEFORE, _AFTER, _LAST = 0, 1, 2
+_LENGTHS = {
+    "GroupQueryAttention": {5: _LAST, 6: _AFTER},
+    "TensorScatter": {2: _BEFORE},
+    "Attention": {6: _AFTER},
+}
+
+
+def caches_in_place(path: Path) -> dict[str, str]:
+    """Inputs that may be one buffer with an output, by the output: nothing else reads them, which might come later."""
+    graph = onnx.load(str(path), load_external_data=False).graph
+    readers = _readers(graph)
+    inputs = {value.name for value in graph.input if len(readers.get(value.name, [])) == 1}
+    outputs = {value.name for value in graph.output}
+    pairs: dict[str, str] = {}
+    for node in graph.node:
+        for place, result in _CACHES.get(node.op_type, []):
+            if place < len(node.input) and node.input[place] in inputs and result < len(node.output) and node.output[result] in outputs:
+                pairs[node.output[result]] = node.input[place]
+    return pairs
+
+
+def _lengths_of_caches(path: Path) -> dict[str, int]:
+    """Which of the inputs say how much of the caches is valid."""
+    graph = onnx.load(str(path), load_external_data=False).graph
+    return {
+        node.input[place]: kind
+        for node in graph.node
+        for place, kind in _LENGTHS.get(node.op_type, {}).items()
+        if place < len(node.input) and node.input[place]
+    }
+
+
+def _new_positions(shapes: dict[str, list[int]]) -> int:
+    """How many tokens of each sequence go in."""
+    return next((shape[1] for name, shape in shapes.items() if name in ("input_ids", "inputs_embeds") and len(shape) > 1), 1)
+
+
+def random_inputs(declared_ones: Sequence[Any], path: Path, dims: dict[str, int], seed: int, given: Path | None = None) -> dict[str, Any]:
+    """Seeded ones; those that the file `given` (.npz) has by name are its."""
     generator = numpy.random.default_rng(seed + 1)
     limits = _index_limits(path)
+    real = dict(numpy.load(given, allow_pickle=False)) if given else {}
+    if unknown := sorted(set(real) - {declared.name for declared in declared_ones}):
+        names = ", ".join(declared.name for declared in declared_ones)
+        raise SystemExit(f"infimum: error: {given}: the model has no input {unknown[0]!r}; it has {names}")
+    shapes = {declared.name: _bound_shape(declared, dims) for declared in declared_ones}
+    positions = dims.get(CACHE_POSITIONS)
+    lengths = _lengths_of_caches(path) if positions is not None else {}
     feeds: dict[str, Any] = {}
     for declared in declared_ones:
-        shape: list[int] = []
-        for axis, extent in enumerate(declared.shape):
-            if isinstance(extent, int):
-                shape.append(extent)
-            elif extent in dims:
-                shape.append(dims[extent])
-            elif f"{declared.name}.{axis}" in dims:
-                shape.append(dims[f"{declared.name}.{axis}"])
-            else:
-                raise SystemExit(f"input {declared.name!r}, dimension {axis} ({extent}) is not bound: give --dim {extent}=N")
+        shape = shapes[declared.name]
         dtype = _TYPES.get(declared.type)
+        if declared.name in real:
+            feeds[declared.name] = _checked(real[declared.name], declared, shape, dtype, given)
+            continue
         if dtype is None:
-            raise SystemExit(f"input {declared.name!r} has type {declared.type}, which cannot be made up")
+            raise SystemExit(
+                f"infimum: error: input {declared.name!r} has type {declared.type}, which cannot be made up; --inputs FILE.npz gives real ones"
+            )
         if dtype is numpy.bool_:
             feeds[declared.name] = numpy.ones(shape, dtype)
         elif numpy.issubdtype(dtype, numpy.integer):
@@ -216,7 +264,39 @@ def random_inputs(declared_ones: Sequence[Any], path: Path, dims: dict[str, int]
             feeds[declared.name] = generator.integers(0, limit, shape, dtype=dtype) if limit else numpy.ones(shape, dtype)
         else:
             feeds[declared.name] = generator.standard_normal(shape).astype(dtype)
+        if positions is None or not numpy.issubdtype(dtype, numpy.integer):
+            continue
+        new = _new_positions(shapes)
+        if declared.name in lengths:
+            feeds[declared.name][...] = {_BEFORE: positions, _AFTER: positions + new, _LAST: positions + new - 1}[lengths[declared.name]]
+        elif "position" in declared.name and shape and shape[-1] == new:
+            feeds[declared.name][...] = numpy.arange(positions, positions + new)
+        elif "mask" in declared.name and len(shape) == 2:
+            feeds[declared.name][:, positions + new :] = 0
     return feeds
+
+
+def _bound_shape(declared: Any, dims: dict[str, int]) -> list[int]:
+    shape: list[int] = []
+    for axis, extent in enumerate(declared.shape):
+        if isinstance(extent, int):
+            shape.append(extent)
+        elif extent in dims:
+            shape.append(dims[extent])
+        elif f"{declared.name}.{axis}" in dims:
+            shape.append(dims[f"{declared.name}.{axis}"])
+        else:
+            raise SystemExit(f"infimum: error: input {declared.name!r}, dimension {axis} ({extent}) is not bound: give --dim {extent}=N")
+    return shape
+
+
+def _checked(value: Any, declared: Any, shape: list[int], dtype: Any, given: Path | None) -> Any:
+    if list(value.shape) != shape or (dtype is not None and value.dtype != dtype):
+        has = f"{value.dtype} of {list(value.shape)}"
+        raise SystemExit(
+            f"infimum: error: {given}: {declared.name!r} is {has} there, and {declared.type} of {shape} by the model and --dim; bind its size with --dim"
+        )
+    return value
 
 
 def describe_nodes(path: Path) -> list[dict[str, Any]]:

@@ -91,6 +91,14 @@ void AddDims(CLI::App* command, DimOptions& dims) {
       ->allow_extra_args(false);
 }
 
+void AddInputs(CLI::App* command, std::filesystem::path& inputs) {
+  command
+      ->add_option("--inputs", inputs,
+                   "a NumPy file of inputs by name, for the framework's run; those that it lacks are random, seeded")
+      ->type_name("FILE.npz")
+      ->check(CLI::ExistingFile);
+}
+
 void AddDatabase(CLI::App* command, std::string& address) {
   command->add_option("--db", address, "the store: a SQLite file, or postgresql://USER@HOST/NAME")
       ->type_name("ADDRESS")

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -33,6 +34,7 @@ struct TalkOptions {
 
 void AddModel(CLI::App* command, std::string& model);
 void AddDims(CLI::App* command, DimOptions& dims);
+void AddInputs(CLI::App* command, std::filesystem::path& inputs);
 void AddDatabase(CLI::App* command, std::string& address);
 void AddThreads(CLI::App* command, std::int64_t& threads);
 // A check of an option: "" where there is a runner of this name, else which there are.

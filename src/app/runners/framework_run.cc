@@ -155,11 +155,12 @@ std::vector<std::string> ScriptArguments(const std::vector<std::filesystem::path
   add("--module", options.module);
   add("--mode", options.mode);
   add("--keep-profile", options.profile.string());
+  if (!options.inputs.empty()) add("--inputs", std::filesystem::absolute(options.inputs).string());
   if (!options.layers) arguments.emplace_back("--no-layers");
   if (options.memory) add("--memory-limit", std::to_string(options.memory->value));
   for (const auto& [name, value] : options.options) add(("--" + name).c_str(), value);
   for (const auto& [name, extent] : options.dims)
-    if (!IsQuantity(name)) add("--dim", fmt::format("{}={}", name, extent));
+    if (!IsQuantity(name) || name == kCachePositions) add("--dim", fmt::format("{}={}", name, extent));
   return arguments;
 }
 
@@ -213,6 +214,8 @@ FrameworkFailure FailureOf(const ProcessEnd& end, std::string_view complaint) {
 // What the options say of a run, where the framework does not.
 void AddStated(const FrameworkOptions& options, RunProfile& run) {
   if (run.contract.empty()) run.contract = Name(options.kept_contract());
+  for (const auto& [name, extent] : options.dims)
+    if (IsQuantity(name)) run.dims[name] = extent;
   run.settings["seconds"] = fmt::format("{:g}", std::chrono::duration<double>(options.sampling).count());
 }
 
@@ -250,6 +253,8 @@ Status CheckFrameworkChoice(const FrameworkOptions& options) {
         "pytorch runs a module, not an ONNX file: --module names the one that the model was exported from, as "
         "FILE.py:FUNCTION, PACKAGE.MODULE:FUNCTION, FILE.pt2 (torch.export) or FILE.pt (torch.jit)"};
   if (!found->takes_module && !options.module.empty()) return Error{"--module applies to pytorch only"};
+  if (found->measure != MeasureByScript && !options.inputs.empty())
+    return Error{fmt::format("--inputs: {} makes up its inputs itself", options.framework)};
   for (const auto& [name, value] : options.options) INFIMUM_RETURN_IF_ERROR(CheckOption(*found, name, value));
   return CheckMode(*found, options);
 }

@@ -40,6 +40,7 @@ struct FrameworkOptions {
   std::string module = {};                // of PyTorch: "models.py:resnet50", or a file of torch.export or torch.jit
   std::string mode = {};                  // "compiled", "cuda-graph"; empty: as a program without further ado gets it
   std::map<std::string, std::int64_t> dims = {};
+  std::filesystem::path inputs = {};          // .npz, by name; of the others and where empty, seeded ones
   std::vector<InputShape> input_shapes = {};  // for TensorRT, where `dims` has any
   std::int64_t threads = 1;
   std::int64_t repetitions = 3;

@@ -209,6 +209,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     framework.framework = options.framework;
     framework.python = options.python;
     framework.dims = options.dims;
+    framework.inputs = options.inputs;
     framework.threads = selection.threads;
     framework.repetitions = 2;
     framework.layers = layers;
@@ -226,7 +227,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     const bool runs_here = here.device.kind == DeviceKind::kCpu;
     if (!is_known && !runs_here)
       talk.Say(options.framework + " is measured on CPUs only; `infimum import` takes runs on " + here.device.name);
-    if ((!is_known || options.measure_again) && runs_here && !Interrupted()) {
+    // Which inputs a known run had is not told.
+    const bool measures = !is_known || options.measure_again || !options.inputs.empty();
+    if (measures && runs_here && !Interrupted()) {
       Result<RunProfile> run = measure_framework(true);
       if (run) {
         fresh = *std::move(run);

@@ -33,6 +33,7 @@ struct AnalysisOptions {
   std::optional<NumericContract> contract;
   std::string framework = "onnxruntime";  // "none": no framework is measured
   std::string python;
+  std::filesystem::path inputs;  // of the framework's run, as in FrameworkOptions
   bool measure_again = false;  // the framework's run, although the store has one
   bool regions = true;         // measure what a library may run as one, too
   bool replay = true;          // run what the bound adds up as one program (R), where there is a framework

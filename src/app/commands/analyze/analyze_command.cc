@@ -78,6 +78,7 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
                  "infimum analyze resnet50.onnx --dim batch=8 --budget 10m --report resnet50.html");
   AddModel(command, options->model);
   AddDims(command, options->dims);
+  AddInputs(command, options->analysis.inputs);
   AddDatabase(command, options->analysis.database);
   command
       ->add_option("--device", options->device,

@@ -69,6 +69,13 @@ Roles RolesOf(const DeclaredInput& input) {
   return roles;
 }
 
+// Whether it writes into a cache as long as it was, and does not make it longer.
+bool FillsABuffer(const ModelGraph& graph, const Layer& layer) {
+  return std::ranges::any_of(layer.in_place, [&](const InPlaceResult& result) {
+    return graph.value(*layer.outputs[result.output]).shape == graph.value(*layer.inputs[result.input]).shape;
+  });
+}
+
 }  // namespace
 
 bool LanguageModel::Has(const TokensAt& at) const {
@@ -188,6 +195,15 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
   VisitQuantities(graph, [&](const RunTimeQuantity& quantity) {
     if (quantity.name == kCachePositions) model->in_buffers = true;
   });
+  if (model->in_buffers || model->fixed.contains(TokenRole::kPast)) return model;
+  // Caches that can have room for the new positions are given it: programs that generate text do so.
+  LanguageModel with_room = *model;
+  with_room.in_buffers = true;
+  options.dims = with_room.DimsAt(small);
+  std::erase_if(options.dims, [](const auto& dim) { return IsQuantity(dim.first); });
+  const Result<ModelGraph> roomy = ReadModel(path, options);
+  if (roomy.ok() && std::ranges::any_of(roomy->layers, [&](const Layer& layer) { return FillsABuffer(*roomy, layer); }))
+    return with_room;
   return model;
 }
 

@@ -178,6 +178,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
       "infimum measure resnet50.onnx --dim batch=8 --framework onnxruntime -o run.json");
   AddModel(command, options->model);
   AddDims(command, options->dims);
+  AddInputs(command, options->framework.inputs);
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
   options->campaign.backend.clear();  // until the framework is known

@@ -276,7 +276,10 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
     const auto total = InputValue(node, 6);
     std::int64_t valid = past.dims[2];
     if (buffer && past.dims[2] > 0) {
-      valid = total ? *total - parts.k.length : ValidPositions(node, past.dims[2], parts.k.length, parts);
+      // All positions of the total are taken to be valid, as where a mask has no zeros, unless less is stated.
+      const bool is_stated = QuantityOf(node, kCachePositions, 0, past.dims[2]).stated.has_value();
+      valid = total && !is_stated ? *total - parts.k.length
+                                  : ValidPositions(node, total.value_or(past.dims[2]), parts.k.length, parts);
       if (valid < 0 || (total && *total > past.dims[2]))
         return Error{"a total length of " + std::to_string(*total) + " does not fit a cache of " + Format(past)};
     }
