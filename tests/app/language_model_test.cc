@@ -54,6 +54,30 @@ TEST(TokenRoles, AreFoundByTheNamesOfHuggingFace) {
   EXPECT_EQ(At(inputs, {1, 128, 0})["past_sequence_length"], 0);
 }
 
+// Of a cache of these dimensions the one that is its length, as a number, beside a mask of so many.
+std::int64_t LengthOf(const std::vector<std::string>& cache, const std::string& mask) {
+  const Result<LanguageModel> model = FindRoles(
+      std::vector{Input("input_ids", {"1", "1"}), Input("attention_mask", {"1", mask}), Input("cache_k.0", cache)}, {});
+  EXPECT_TRUE(model.ok()) << model.error().message;
+  if (!model.ok()) return 0;
+  const auto fixed = model->fixed.find(TokenRole::kPast);
+  return fixed == model->fixed.end() ? model->DimsAt({1, 1, 77})["p"] : fixed->second;
+}
+
+TEST(TokenRoles, OfStaticCachesAreThoseOfEitherLayout) {
+  EXPECT_EQ(LengthOf({"1", "8", "4096", "64"}, "t"), 4096);
+  EXPECT_EQ(LengthOf({"1", "4096", "8", "64"}, "t"), 4096);
+  EXPECT_EQ(LengthOf({"24", "1", "4096", "8", "64"}, "t"), 4096);
+  EXPECT_EQ(LengthOf({"1", "4096", "512"}, "t"), 4096);  // what keys and values are made of
+  // Few positions: the mask says which it is, and without that heads come first.
+  EXPECT_EQ(LengthOf({"1", "128", "32", "64"}, "128"), 128);
+  EXPECT_EQ(LengthOf({"1", "128", "32", "64"}, "32"), 32);
+  EXPECT_EQ(LengthOf({"1", "128", "32", "64"}, "t"), 32);
+  EXPECT_EQ(LengthOf({"1", "p", "num_heads", "64"}, "t"), 77);
+  EXPECT_EQ(LengthOf({"1", "num_heads", "4096", "64"}, "t"), 4096);
+  EXPECT_EQ(LengthOf({"1", "8", "4096", "kv_cache_dim"}, "t"), 4096);
+}
+
 TEST(TokenRoles, AreFoundWhereSymbolsSayNothing) {
   // PyTorch's exporter numbers them; heads may be open, and the cache may lie by position first.
   const std::vector<DeclaredInput> inputs = {Input("input_ids", {"s72", "s70"}),
@@ -402,6 +426,26 @@ TEST_F(Texts, ALoopWhoseTripsAreNotKnownHasNoTime) {
   EXPECT_TRUE(unknown->bounds.empty());
   EXPECT_EQ(unknown->layers.back().status, LatencyStatus::kMissing);
   EXPECT_GT(unknown->coverage.missing, 0.99);
+}
+
+TEST_F(Texts, AStaticCacheHoldsAnyContextUpToItsLength) {
+  const Result<LanguageModel> model = ReadLanguageModel(Write(R"(
+      g (int64[1, 1] input_ids, float[1, 1, 1, 1024] attention_mask, int64[1, 1, 2] at, float[1, 1024, 2, 32] cache_k)
+        => (float[1, 1, 64] logits, float[1, 1024, 2, 32] present_k)
+        <int64[2] of_table = {64, 64}, int64[3] row = {1, 2, 32}> {
+        table = ConstantOfShape (of_table)
+        x = Gather (table, input_ids)
+        k = Reshape (x, row)
+        present_k = ScatterND (cache_k, at, k)
+        logits = Relu (x)
+      })",
+                                                              21),
+                                                        {});
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  EXPECT_TRUE(model->Has({1, 1, 1023}));
+  EXPECT_TRUE(model->Has({1, 1, 100}));
+  EXPECT_FALSE(model->Has({1, 1, 1024}));
+  EXPECT_EQ(model->DimsAt({1, 1, 100}), Dims());  // nothing says that a part of it is valid
 }
 
 // A decoder of one layer as the builder of ONNX Runtime GenAI writes it, 256 wide with heads of 64.

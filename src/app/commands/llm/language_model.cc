@@ -24,15 +24,43 @@ bool HasAny(std::string_view text, std::initializer_list<std::string_view> parts
 // Keys or values: floating point, or integers where they are quantized, of three dimensions and more.
 bool IsCache(const DeclaredInput& input) {
   const std::string name = Lower(input.name);
-  // What was made of the encoder's output keeps its length.
-  return input.dims.size() >= 3 && !HasAny(name, {"mask", "embed", "position", "encoder", "cross"}) &&
+  // What was made of the encoder's output keeps its length, and the state of a recurrence or convolution has none.
+  return input.dims.size() >= 3 &&
+         !HasAny(name, {"mask", "embed", "position", "encoder", "cross", "conv", "recurrent", "ssm", "state"}) &&
          HasAny(name, {"past", "cache", "kv"});
 }
 
 using Roles = std::vector<std::optional<TokenRole>>;
 
+// Which dimension of a cache is its length, behind the batch at `batch`: batch x heads x positions x size is most
+// common, batch x positions x heads x size may be, or batch x positions x size. `masked`: the length of a mask, where
+// it is a number.
+std::size_t LengthOf(const DeclaredInput& cache, std::size_t batch, std::optional<std::int64_t> masked) {
+  constexpr std::int64_t kMostHeads = 256;  // of keys, that any model has
+  const std::size_t rank = cache.dims.size(), first = batch + 1;
+  if (first + 1 >= rank) return rank - 2;
+  const DeclaredDimension &before = cache.dims[first], &behind = cache.dims[first + 1];
+  const auto is = [](const DeclaredDimension& dim, std::initializer_list<std::string_view> parts) {
+    return HasAny(Lower(dim.symbol), parts);
+  };
+  const bool has_numbers = before.symbol.empty() && behind.symbol.empty();
+  bool is_first = false;
+  if (first + 2 == rank && has_numbers)
+    is_first = true;
+  else if (has_numbers)
+    is_first = before.size != behind.size &&
+               (masked && (before.size == masked || behind.size == masked)
+                    ? before.size == masked
+                    : before.size.value_or(0) > kMostHeads && behind.size.value_or(0) <= kMostHeads);
+  else if (behind.symbol.empty())
+    is_first = !is(before, {"head"});
+  else if (!before.symbol.empty())
+    is_first = is(behind, {"head"}) && !is(before, {"head"});
+  return is_first ? first : first + 1;
+}
+
 // What each dimension of an input is, as far as its name and number of dimensions tell.
-Roles RolesOf(const DeclaredInput& input) {
+Roles RolesOf(const DeclaredInput& input, std::optional<std::int64_t> masked) {
   const std::string name = Lower(input.name);
   const std::size_t rank = input.dims.size();
   Roles roles(rank);
@@ -41,17 +69,9 @@ Roles RolesOf(const DeclaredInput& input) {
     if (axis < rank) roles[axis] = role;
   };
   if (IsCache(input)) {
-    // batch x heads x positions x size is most common; the length is the open dimension that is not the batch.
     const std::size_t batch = rank >= 5 ? rank - 4 : 0;
     set(batch, TokenRole::kBatch);
-    std::size_t length = batch + 2 < rank ? batch + 2 : rank - 2;
-    if (!input.dims[length].symbol.empty() || batch + 1 >= rank) {
-      set(length, TokenRole::kPast);
-    } else {
-      for (std::size_t axis = batch + 1; axis < rank; ++axis)
-        if (!input.dims[axis].symbol.empty()) length = axis;
-      set(length, TokenRole::kPast);
-    }
+    set(LengthOf(input, batch, masked), TokenRole::kPast);
   } else if (HasAny(name, {"mask"})) {
     set(0, TokenRole::kBatch);
     set(rank - 1, rank == 1 ? TokenRole::kBatch : TokenRole::kTotal);
@@ -67,13 +87,6 @@ Roles RolesOf(const DeclaredInput& input) {
     if (rank >= 2) set(1, TokenRole::kTokens);
   }
   return roles;
-}
-
-// Whether it writes into a cache as long as it was, and does not make it longer.
-bool FillsABuffer(const ModelGraph& graph, const Layer& layer) {
-  return std::ranges::any_of(layer.in_place, [&](const InPlaceResult& result) {
-    return graph.value(*layer.outputs[result.output]).shape == graph.value(*layer.inputs[result.input]).shape;
-  });
 }
 
 }  // namespace
@@ -106,11 +119,13 @@ std::map<std::string, std::int64_t> LanguageModel::DimsAt(const TokensAt& at) co
         dims[symbol] = in_buffers ? total : at.past;
         break;
       case TokenRole::kTotal:
-        dims[symbol] = total;
+        // A mask is over the whole buffer where nothing else says what of it is valid.
+        dims[symbol] =
+            in_buffers && !states_positions && fixed.contains(TokenRole::kPast) ? fixed.at(TokenRole::kPast) : total;
         break;
     }
   }
-  if (in_buffers) dims[std::string(kCachePositions)] = at.past;
+  if (states_positions) dims[std::string(kCachePositions)] = at.past;
   return dims;
 }
 
@@ -119,10 +134,14 @@ Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
   LanguageModel model;
   model.given = given;
   std::map<std::string, std::string> open;  // by symbol, where it stands first
+  std::optional<std::int64_t> masked;
+  for (const DeclaredInput& input : inputs)
+    if (HasAny(Lower(input.name), {"mask"}) && input.dims.size() > 1 && input.dims.back().size)
+      masked = input.dims.back().size;
   for (const DeclaredInput& input : inputs) {
     const bool is_cache = IsCache(input);
     if (is_cache) model.caches.push_back(input.name);
-    const Roles roles = RolesOf(input);
+    const Roles roles = RolesOf(input, masked);
     for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
       const DeclaredDimension& dim = input.dims[axis];
       if (const auto bound = given.find(dim.symbol); !dim.symbol.empty() && bound != given.end()) {
@@ -193,17 +212,26 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
     model->given[symbol] = graph.value(*found).shape->dims[axis];
   }
   VisitQuantities(graph, [&](const RunTimeQuantity& quantity) {
-    if (quantity.name == kCachePositions) model->in_buffers = true;
+    if (quantity.name == kCachePositions) model->in_buffers = model->states_positions = true;
   });
+  // A cache that comes back as long as it was is a buffer too.
+  const auto comes_back = [&](const ModelGraph& read) {
+    return std::ranges::any_of(read.inputs, [&](ValueId id) {
+      const Value& cache = read.value(id);
+      return std::ranges::find(model->caches, cache.name) != model->caches.end() &&
+             std::ranges::any_of(read.outputs, [&](ValueId output) {
+               return read.value(output).type == cache.type && read.value(output).shape == cache.shape;
+             });
+    });
+  };
+  model->in_buffers = model->in_buffers || comes_back(graph);
   if (model->in_buffers || model->fixed.contains(TokenRole::kPast)) return model;
   // Caches that can have room for the new positions are given it: programs that generate text do so.
   LanguageModel with_room = *model;
   with_room.in_buffers = true;
   options.dims = with_room.DimsAt(small);
   std::erase_if(options.dims, [](const auto& dim) { return IsQuantity(dim.first); });
-  const Result<ModelGraph> roomy = ReadModel(path, options);
-  if (roomy.ok() && std::ranges::any_of(roomy->layers, [&](const Layer& layer) { return FillsABuffer(*roomy, layer); }))
-    return with_room;
+  if (const Result<ModelGraph> roomy = ReadModel(path, options); roomy.ok() && comes_back(*roomy)) return with_room;
   return model;
 }
 

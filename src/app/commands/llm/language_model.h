@@ -35,6 +35,7 @@ struct LanguageModel {
   std::vector<std::string> caches;            // inputs
   std::map<std::string, std::size_t> sizes;   // open dimensions of caches that the model itself decides
   bool in_buffers = false;                    // caches of the longest length, of which a part is valid
+  bool states_positions = false;              // how much of them is valid may be stated
 
   // Whether the file, as it is exported, can take so many.
   bool Has(const TokensAt& at) const;

@@ -15,13 +15,16 @@ using Source = RegionBuilder::Source;
 
 // A lowering with what is known of its caches.
 Lowering WithCaches(Lowering lowering, const AttentionParts& parts) {
-  if (parts.is_least()) {
+  if (parts.is_least() || !parts.inexpressible.empty()) {
     lowering.status = LayerStatus::kUnknown;
     lowering.least = std::move(lowering.workload);
     lowering.workload.reset();
-    lowering.reason = "how many positions of its cache are valid is known only at run time; --assume " +
-                      std::string(kCachePositions) + "=N states it";
+    lowering.reason = parts.inexpressible;
   }
+  if (parts.is_least())
+    lowering.reason = "how many positions of its cache are valid is known only at run time; --assume " +
+                      std::string(kCachePositions) + "=N states it" + (lowering.reason.empty() ? "" : "; and ") +
+                      lowering.reason;
   lowering.in_place = parts.in_place;
   lowering.quantities = parts.quantities;
   return lowering;
@@ -46,19 +49,26 @@ Result<Lowering> LowerAttention(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t right, IntegerIn(node, "right_window_size", -1));
   AttentionParts parts;
   INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "is_causal", false));
-  if (HasOutput(node, 3)) return Unknown("it also returns the scores, which no attention workload does");
-  if (right > 0 || (right == 0 && !parts.causal))
-    return Unknown("a window beyond the current position has no workload");
+  if (HasOutput(node, 3)) parts.inexpressible = "it also returns the scores, which no attention workload does";
+  if (right == 0) parts.causal = true;
   RegionBuilder region(node);
   INFIMUM_ASSIGN_OR_RETURN(parts.q, ReadHeads(node, 0, q_heads));
   INFIMUM_ASSIGN_OR_RETURN(parts.k, ReadHeads(node, 1, kv_heads));
   INFIMUM_ASSIGN_OR_RETURN(parts.v, ReadHeads(node, 2, kv_heads));
   const std::int64_t added = parts.k.length;
+  std::int64_t past_length = 0;
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     HeadTensor& tensor = i == 0 ? parts.k : parts.v;
     if (HasInput(node, 4 + i)) {
       INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, 4 + i));
       if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
+      past_length = past.dims[2];
+      const AttentionWindow window{past_length, left, right};
+      const HeadCache cache{4 + i, 1 + i, type, past_length, window.Seen(past_length + added), added, false};
+      if (cache.seen < past_length + added && !HasInput(node, 6)) {
+        INFIMUM_ASSIGN_OR_RETURN(tensor, TakeFromCache(region, node, type, cache, tensor, parts));
+        continue;
+      }
       const Bytes added_bytes = SizeOf(type, tensor.elements());
       INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, region.Input(4 + i), past.dims[2], tensor));
       if (HasOutput(node, 1 + i)) parts.in_place.push_back({1 + i, 4 + i, added_bytes});
@@ -89,7 +99,10 @@ Result<Lowering> LowerAttention(const NodeView& node) {
     }
   }
   if (HasInput(node, 3) && !HasInput(node, 6)) parts.mask = 3;
-  INFIMUM_RETURN_IF_ERROR(ApplyWindow(left, parts, region, type));
+  // Where the queries stand among the keys that are left.
+  const std::int64_t first = parts.causal || HasInput(node, 6) ? parts.k.length - parts.q.length : offset;
+  if (!HasInput(node, 6) || !parts.is_least())
+    INFIMUM_RETURN_IF_ERROR(ApplyWindow({std::max<std::int64_t>(first, 0), left, right}, parts, region, type));
   return FinishAttention(region, node, parts);
 }
 
@@ -167,32 +180,84 @@ std::int64_t ValidPositions(const NodeView& node, std::int64_t capacity, std::in
   return quantity.stated && *quantity.stated <= quantity.most ? std::max<std::int64_t>(*quantity.stated, 0) : 0;
 }
 
-HeadTensor TakeFromBuffer(RegionBuilder& region, const NodeView& node, DataType type, std::size_t position,
-                          std::size_t output, std::int64_t valid, const HeadTensor& added, AttentionParts& parts) {
-  if (HasOutput(node, output)) {
-    parts.in_place.push_back({output, position, SizeOf(type, added.elements())});
-    parts.leaving.push_back(CopyOut(region, type, added));
+Result<HeadTensor> TakeFromCache(RegionBuilder& region, const NodeView& node, DataType type, const HeadCache& cache,
+                                 const HeadTensor& added, AttentionParts& parts) {
+  const auto converted = [&](Source source, DataType from, DataType to, std::int64_t elements) {
+    return region.AddPointwise(PointwiseKind::kCast, {from, DataType::kNone, to}, {Shape{{elements}}}, {source});
+  };
+  const bool is_quantized = cache.type != type;
+  const std::int64_t lines = added.batch * added.heads;
+  if (HasOutput(node, cache.output)) {
+    HeadTensor kept = added;
+    kept.length = cache.kept;
+    if (kept.length < added.length)
+      kept.source = region.Add(Move(MovementKind::kSlice, type, Shape{{lines, added.length, added.size}},
+                                    Shape{{lines, kept.length, kept.size}}),
+                               {added.source});
+    parts.in_place.push_back({cache.output, cache.input, SizeOf(cache.type, kept.elements())});
+    if (is_quantized) {
+      INFIMUM_ASSIGN_OR_RETURN(kept.source, converted(kept.source, type, cache.type, kept.elements()));
+      parts.leaving.push_back(kept.source);
+    } else {
+      parts.leaving.push_back(kept.length < added.length ? kept.source : CopyOut(region, type, kept));
+    }
   }
-  if (valid == 0) return added;
+  const std::int64_t old = std::max<std::int64_t>(cache.seen - added.length, 0);
+  if (cache.valid == 0 || old == 0) return added;
   HeadTensor result = added;
-  result.source = region.Input(position);
-  result.length += valid;
+  result.source = region.Input(cache.input);
+  result.length = cache.is_buffer ? old + added.length : old;
   result.heads_first = true;
-  return result;
+  const Shape read{{lines, result.length, added.size}};
+  INFIMUM_RETURN_IF_ERROR(CheckedElementCount(read));
+  if (!cache.is_buffer && old < cache.valid) {
+    const Shape whole{{lines, cache.valid, added.size}};
+    INFIMUM_RETURN_IF_ERROR(CheckedElementCount(whole));
+    result.source = region.Add(Move(MovementKind::kSlice, cache.type, whole, read), {result.source});
+  }
+  if (is_quantized) {
+    INFIMUM_ASSIGN_OR_RETURN(result.source, converted(result.source, cache.type, type, ElementCount(read)));
+  }
+  return cache.is_buffer ? result : AppendToCache(region, type, result.source, old, added);
 }
 
-Status ApplyWindow(std::int64_t left, AttentionParts& parts, RegionBuilder& region, DataType type) {
-  if (left < 0 || left + 1 >= parts.k.length) return Status();
-  if (parts.q.length != 1)
-    return Error{"a sliding window of " + std::to_string(left + 1) + " positions over several queries has no workload"};
+Status ApplyWindow(const AttentionWindow& window, AttentionParts& parts, RegionBuilder& region, DataType type) {
+  const std::int64_t length = parts.k.length, queries = parts.q.length;
+  const std::int64_t right = parts.causal ? 0 : window.right;
+  const std::int64_t last = window.first + queries - 1;
+  if (!(window.left >= 0 && window.left < last) && !(right >= 0 && !parts.causal && window.first + right < length - 1))
+    return Status();
+  INFIMUM_RETURN_IF_ERROR(CheckedElementCount(Shape{{queries, length}}));
+  // Of queries at `position` and behind, the sum of their numbers from 0 up to `most`.
+  const auto sum = [&](std::int64_t position, std::int64_t most) {
+    const std::int64_t below = std::clamp<std::int64_t>(-position, 0, queries);
+    const std::int64_t rising =
+        std::clamp<std::int64_t>(most - std::max<std::int64_t>(position, 0), 0, queries - below);
+    const std::int64_t from = position + below;
+    return rising * from + rising * (rising - 1) / 2 + (queries - below - rising) * most;
+  };
+  const std::int64_t begin = window.left < 0 ? 0 : std::max<std::int64_t>(window.first - window.left, 0);
+  const std::int64_t end = right < 0 ? length : std::min(length, last + right + 1);
+  if (window.left >= 0 && last - window.left >= end) return Error{"a window in which queries see nothing"};
+  std::int64_t pairs = right < 0 ? queries * length : sum(window.first + right + 1, length);
+  if (window.left >= 0) pairs -= sum(window.first - window.left, length);
+  const std::int64_t seen = end - begin;
+  const std::int64_t visible = pairs / queries;
+  if (queries > 1) parts.inexpressible = "a sliding window over several queries has no workload";
   for (HeadTensor* tensor : {&parts.k, &parts.v}) {
     const std::int64_t lines = tensor->batch * tensor->heads;
-    tensor->source = region.Add(Move(MovementKind::kSlice, type, Shape{{lines, tensor->length, tensor->size}},
-                                     Shape{{lines, left + 1, tensor->size}}),
-                                {tensor->source});
-    tensor->length = left + 1;
+    // First what some query sees, then what all see.
+    for (const std::int64_t left : {seen, visible}) {
+      if (left == tensor->length && (tensor->source.is_member || left == visible)) continue;
+      const Shape whole{{lines, tensor->length, tensor->size}};
+      const Shape part{{lines, left, tensor->size}};
+      const MovementKind kind = left == tensor->length ? MovementKind::kCopy : MovementKind::kSlice;
+      tensor->source = region.Add(Move(kind, type, whole, part), {tensor->source});
+      tensor->length = left;
+    }
   }
   parts.causal = false;  // the window ends at the query
+  parts.windowed = true;
   return Status();
 }
 
@@ -216,7 +281,7 @@ Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, co
   // One query is the last position and sees everything.
   config.mask = parts.causal && q.length > 1 ? AttentionMask::kCausal : AttentionMask::kNone;
   std::vector<Source> operands{q.source, k.source, v.source};
-  if (parts.mask) {
+  if (parts.mask && !parts.is_least() && !parts.windowed) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape mask, InputShape(node, *parts.mask));
     INFIMUM_ASSIGN_OR_RETURN(const DataType mask_type, InputType(node, *parts.mask));
     const Shape scores{{q.batch, q.heads, q.length, k.length}};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "src/core/layer/attention.h"
@@ -44,17 +45,28 @@ struct AttentionParts {
   std::vector<RegionBuilder::Source> leaving;  // caches that the node returns
   std::vector<InPlaceResult> in_place;
   std::vector<RunTimeQuantity> quantities;  // open ones: what is lowered is the least that a run does
+  std::string inexpressible;                // why no workload is the node: what is lowered is the least that it does
+  bool windowed = false;                    // keys and values are those in the window alone
 
   bool is_least() const {
     return std::ranges::any_of(quantities, [](const RunTimeQuantity& quantity) { return !quantity.stated; });
   }
 };
 
-// Keys or values from a buffer of the longest length at input `position`, `capacity` positions for each of `lines`, of
-// which `valid` came before `added`, and which the node returns as output `output`. New positions are written into it,
-// and the attention reads what is valid of it then: no copy of the cache is made.
-HeadTensor TakeFromBuffer(RegionBuilder& region, const NodeView& node, DataType type, std::size_t position,
-                          std::size_t output, std::int64_t valid, const HeadTensor& added, AttentionParts& parts);
+// A cache of batch x heads x positions x size that is updated in place.
+struct HeadCache {
+  std::size_t input;
+  std::size_t output;     // where it is returned
+  DataType type;          // as it is stored: 8 or 4 bits where it is quantized
+  std::int64_t valid;     // positions of it that came before the new ones
+  std::int64_t seen;      // of these and the new ones, what the queries see; the others are not read
+  std::int64_t kept;      // of the new ones, what is written
+  bool is_buffer = true;  // of the longest length; else the new positions make it longer
+};
+
+// Its new positions are written into it, and the attention reads what is seen of it: no copy of the cache is made.
+Result<HeadTensor> TakeFromCache(RegionBuilder& region, const NodeView& node, DataType type, const HeadCache& cache,
+                                 const HeadTensor& added, AttentionParts& parts);
 
 // How many positions of a cache of `capacity` are valid before `added` come, as stated; of what is not stated none, and
 // `parts` remember that.
@@ -64,8 +76,23 @@ std::int64_t ValidPositions(const NodeView& node, std::int64_t capacity, std::in
 // a value: a few elements that do not change the cost.
 Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, const AttentionParts& parts);
 
-// A window of `left` positions before each query, or -1. A configuration can express it only over one query.
-Status ApplyWindow(std::int64_t left, AttentionParts& parts, RegionBuilder& region, DataType type);
+// Which positions queries see: `left` before their own and `right` behind it, -1 for all. The first query is at
+// position `first`.
+struct AttentionWindow {
+  std::int64_t first = 0;
+  std::int64_t left = -1;
+  std::int64_t right = -1;
+
+  // How many of `length` positions some query sees or may see later: all but those before the first one's window.
+  std::int64_t Seen(std::int64_t length) const {
+    return left < 0 ? length : length - std::clamp<std::int64_t>(first - left, 0, length);
+  }
+};
+
+// Keys and values are cut to what the window shows. One query sees all of that; of several no configuration says what
+// each sees, so that the least remains: all keys and values are read, and each query sees as many as they do on
+// average.
+Status ApplyWindow(const AttentionWindow& window, AttentionParts& parts, RegionBuilder& region, DataType type);
 
 // Rotates the first `rotary` (or all) elements of each head by the angle of its position.
 struct RotaryTables {

@@ -7,6 +7,7 @@
 #include "src/readers/onnx/lowering/attributes.h"
 #include "src/readers/onnx/lowering/matmul.h"
 #include "src/readers/onnx/lowering/movement.h"
+#include "src/readers/onnx/lowering/normalization.h"
 #include "src/readers/onnx/lowering/operands.h"
 
 namespace infimum::lowering {
@@ -15,6 +16,7 @@ namespace {
 using Source = RegionBuilder::Source;
 
 constexpr IntegerRange kHeads{1, kMaxAttribute};
+constexpr const char* kReturnsScores = "it also returns the scores, which no attention workload does";
 
 // A mask that differs from query to query; lengths and padding are values.
 std::optional<std::size_t> MaskOver(const NodeView& node, std::size_t position, std::int64_t queries) {
@@ -60,8 +62,6 @@ Result<Lowering> LowerProjected(const NodeView& node, const Projected& at) {
   INFIMUM_ASSIGN_OR_RETURN(const auto sizes, IntegersIn(node, "qkv_hidden_sizes", kHeads));
   INFIMUM_ASSIGN_OR_RETURN(const bool rotates, Flag(node, "do_rotary", false));
   INFIMUM_ASSIGN_OR_RETURN(const bool shared, Flag(node, "past_present_share_buffer", false));
-  if (rotates) return Unknown("its rotation tables are not among its inputs");
-  if (shared) return Unknown("the number of valid positions of its shared cache is known only at run time");
   if (x.rank() != 3 || weights.rank() != 2)
     return Error{"an input of " + Format(x) + " does not fit weights of " + Format(weights)};
   const std::int64_t width = weights.dims[1];
@@ -76,6 +76,7 @@ Result<Lowering> LowerProjected(const NodeView& node, const Projected& at) {
   if (HasInput(node, at.bias)) product.bias = at.bias;
   INFIMUM_ASSIGN_OR_RETURN(const Source packed, AddProduct(region, node, product, x, weights));
   AttentionParts attention;
+  if (rotates) attention.inexpressible = "it turns queries and keys by angles of its own, which no workload does";
   INFIMUM_ASSIGN_OR_RETURN(attention.causal, Flag(node, "unidirectional", false));
   const HeadTensor part{packed, x.dims[0], heads, x.dims[1], parts[0] / heads, false};
   HeadTensor value_part = part;
@@ -83,24 +84,43 @@ Result<Lowering> LowerProjected(const NodeView& node, const Projected& at) {
   attention.q = TakeHeads(region, type, packed, width, part);
   attention.k = TakeHeads(region, type, packed, width, part);
   attention.v = TakeHeads(region, type, packed, width, value_part);
+  const auto leave_both = [&] {  // keys, then values
+    const Shape flat{{1, attention.k.elements()}};
+    attention.leaving.push_back(region.Add(Concat(type, {flat, Shape{{1, attention.v.elements()}}}, 1),
+                                           {attention.k.source, attention.v.source}));
+  };
   if (HasInput(node, at.past)) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, at.past));
     if (past.rank() != 5 || past.dims[0] != 2 || part.size != value_part.size)
       return Error{"a cache of " + Format(past) + " is not 2 x batch x heads x length x size"};
-    if (ElementCount(past) > 0) {
-      const Shape stacked{{2, ProductOf(past, 1, 5)}};
-      const Shape half{{1, ProductOf(past, 1, 5)}};
+    const std::int64_t added = attention.k.length;
+    const std::int64_t valid = shared ? ValidPositions(node, past.dims[3], added, attention) : past.dims[3];
+    const Bytes written = SizeOf(type, 2 * attention.k.elements());
+    if (shared && HasOutput(node, 1)) leave_both();
+    if (HasOutput(node, 1)) attention.in_place.push_back({1, at.past, written});
+    if (ElementCount(past) > 0 && valid > 0) {
+      // Both halves are read as one; of a buffer what is valid after the new positions were written.
+      const std::int64_t length = shared ? valid + added : valid;
+      const Shape read{{2, attention.k.batch * heads * length * part.size}};
+      const Shape half{{1, read.dims[1]}};
+      INFIMUM_RETURN_IF_ERROR(CheckedElementCount(read));
+      const Source both =
+          region.Add(shared ? Move(MovementKind::kSlice, type, Shape{{2, ProductOf(past, 1, 5)}}, read)
+                            : Move(MovementKind::kCopy, type, Shape{{ElementCount(read)}}, Shape{{ElementCount(read)}}),
+                     {region.Input(at.past)});
       for (HeadTensor* tensor : {&attention.k, &attention.v}) {
-        const Source cache = region.Add(Move(MovementKind::kSlice, type, stacked, half), {region.Input(at.past)});
-        INFIMUM_ASSIGN_OR_RETURN(*tensor, AppendToCache(region, type, cache, past.dims[3], *tensor));
+        const Source cache = region.Add(Move(MovementKind::kSlice, type, read, half), {both});
+        if (shared) {
+          tensor->source = cache;
+          tensor->length = length;
+          tensor->heads_first = true;
+        } else {
+          INFIMUM_ASSIGN_OR_RETURN(*tensor, AppendToCache(region, type, cache, valid, *tensor));
+        }
       }
     }
   }
-  if (HasOutput(node, 1)) {  // keys, then values
-    const Shape flat{{1, attention.k.elements()}};
-    attention.leaving.push_back(region.Add(Concat(type, {flat, Shape{{1, attention.v.elements()}}}, 1),
-                                           {attention.k.source, attention.v.source}));
-  }
+  if (HasOutput(node, 1) && !shared) leave_both();
   if (at.score_bias && HasInput(node, *at.score_bias))
     attention.mask = at.score_bias;
   else
@@ -133,9 +153,9 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t heads, RequiredInteger(node, "num_heads", kHeads));
   INFIMUM_ASSIGN_OR_RETURN(const bool shared, Flag(node, "past_present_share_buffer", false));
-  if (HasOutput(node, 3)) return Unknown("it also returns the scores, which no attention workload does");
   RegionBuilder region(node);
   AttentionParts parts;
+  if (HasOutput(node, 3)) parts.inexpressible = kReturnsScores;
   INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "unidirectional", false));
   if (query.rank() == 5) {  // batch x length x heads x 3 x size
     if (query.dims[2] != heads || query.dims[3] != 3)
@@ -194,7 +214,8 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
       if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
       if (in_buffer) {
         if (!valid) valid = ValidPositions(node, past.dims[2], tensor.length, parts);
-        tensor = TakeFromBuffer(region, node, type, at.past_key + i, 1 + i, *valid, tensor, parts);
+        const HeadCache cache{at.past_key + i, 1 + i, type, *valid, *valid + tensor.length, tensor.length};
+        INFIMUM_ASSIGN_OR_RETURN(tensor, TakeFromCache(region, node, type, cache, tensor, parts));
         continue;
       }
       if (HasOutput(node, 1 + i)) parts.in_place.push_back({1 + i, at.past_key + i, SizeOf(type, tensor.elements())});
@@ -225,7 +246,23 @@ Result<Lowering> LowerMultiHead(const NodeView& node) { return LowerGiven(node, 
 // inputs: q, k, v, mask, score bias, past key, past value, past length, ..., bias (10)
 Result<Lowering> LowerDecoderMasked(const NodeView& node) { return LowerGiven(node, {3, 4, 5, 7, 10}); }
 
-// inputs: q, k, v, past key, past value, lengths, total length, cosines, sines, positions, score bias ...
+// In what type a cache at input `position` is stored: of 4 bits two are in a byte.
+Result<DataType> StoredType(const NodeView& node, std::size_t position) {
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, position));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t bits, IntegerIn(node, "kv_cache_bit_width", 8, {0, 16}));
+  return bits == 4 && type == DataType::kU8 ? DataType::kU4 : type;
+}
+
+// Of a cache of `capacity` positions that holds the last ones of `total` from its first row on: how many. What goes
+// beyond the capacity makes room for the window at once (the schema's "Windowed KV Cache").
+std::int64_t ResidentPositions(std::int64_t total, std::int64_t capacity, std::int64_t window) {
+  if (total <= capacity) return total;
+  const std::int64_t freed = capacity - window + 1;
+  return total - freed * ((total - capacity + freed - 1) / freed);
+}
+
+// inputs: q, k, v, past key, past value, lengths, total length, cosines, sines, positions, score bias, sink, scales of
+// keys and values, weights of the norms of q and k. A sink and a cap of the scores are values.
 Result<Lowering> LowerGroupQuery(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape query, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
@@ -233,15 +270,13 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t kv_heads, RequiredInteger(node, "kv_num_heads", kHeads));
   INFIMUM_ASSIGN_OR_RETURN(const bool rotates, Flag(node, "do_rotary", false));
   INFIMUM_ASSIGN_OR_RETURN(const bool interleaved, Flag(node, "rotary_interleaved", false));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t window, IntegerIn(node, "local_window_size", -1));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t local, IntegerIn(node, "local_window_size", -1));
   INFIMUM_ASSIGN_OR_RETURN(const bool sliding, Flag(node, "sliding_window_cache", false));
-  if (sliding) return Unknown("the number of valid positions in its cached window is known only at run time");
-  if (HasOutput(node, 3)) return Unknown("it also returns the scores, which no attention workload does");
-  if (HasInput(node, 14)) return Unknown("it normalizes each head of q and k, which no workload does");
   if (query.rank() != 3) return Error{"an input of " + Format(query) + " is not batch x length x hidden"};
   RegionBuilder region(node);
   AttentionParts parts;
   INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "causal", true));
+  if (HasOutput(node, 3)) parts.inexpressible = kReturnsScores;
   if (HasInput(node, 1)) {
     INFIMUM_ASSIGN_OR_RETURN(parts.q, ReadHeads(node, 0, heads));
     INFIMUM_ASSIGN_OR_RETURN(parts.k, ReadHeads(node, 1, kv_heads));
@@ -255,6 +290,14 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
     parts.k = TakeHeads(region, type, region.Input(0), query.dims[2], part);
     parts.v = TakeHeads(region, type, region.Input(0), query.dims[2], part);
   }
+  for (const std::size_t i : {std::size_t{14}, std::size_t{15}}) {
+    if (!HasInput(node, i)) continue;
+    HeadTensor& tensor = i == 14 ? parts.q : parts.k;
+    INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, BinaryTypes(node, 0, i));
+    const Shape rows{{tensor.elements() / tensor.size, tensor.size}};
+    tensor.source = region.Add(TrailingNormalization(NormalizationKind::kRms, types, rows, 1, true, false),
+                               {tensor.source, region.Input(i)});
+  }
   if (rotates) {
     const std::optional<std::size_t> positions = HasInput(node, 9) ? std::optional<std::size_t>(9) : std::nullopt;
     INFIMUM_ASSIGN_OR_RETURN(const RotaryTables tables,
@@ -264,30 +307,45 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
       INFIMUM_ASSIGN_OR_RETURN(tensor->source, AddRotary(region, type, *tensor, tables, interleaved));
     }
   }
+  AttentionWindow window;
+  if (local > 0) window.left = local - 1;
+  const std::int64_t added = parts.k.length;
   if (HasInput(node, 3)) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, 3));
-    INFIMUM_ASSIGN_OR_RETURN(const DataType cache_type, InputType(node, 3));
-    if (past.rank() != 4 || past.dims[1] != kv_heads || past.dims[3] != parts.k.size)
+    INFIMUM_ASSIGN_OR_RETURN(const DataType stored, StoredType(node, 3));
+    const std::int64_t packed = stored == DataType::kU4 ? 2 : 1;
+    if (past.rank() != 4 || past.dims[1] != kv_heads || past.dims[3] * packed != parts.k.size)
       return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
-    if (cache_type != type) return Unknown("its cache is quantized, which no attention workload reads");
+    const std::int64_t capacity = past.dims[2];
     const OperandView* present = node.output(1);
-    const bool buffer = present != nullptr && present->shape != nullptr && *present->shape == past;
+    const bool is_buffer =
+        capacity > 0 && (sliding || (present != nullptr && present->shape != nullptr && *present->shape == past));
     // A buffer of the longest length holds past and new positions; the total length is their number.
     const auto total = InputValue(node, 6);
-    std::int64_t valid = past.dims[2];
-    if (buffer && past.dims[2] > 0) {
+    std::int64_t valid = capacity;
+    if (is_buffer) {
+      const std::int64_t most = sliding ? kMaxAttribute : capacity;
       // All positions of the total are taken to be valid, as where a mask has no zeros, unless less is stated.
-      const bool is_stated = QuantityOf(node, kCachePositions, 0, past.dims[2]).stated.has_value();
-      valid = total && !is_stated ? *total - parts.k.length
-                                  : ValidPositions(node, total.value_or(past.dims[2]), parts.k.length, parts);
-      if (valid < 0 || (total && *total > past.dims[2]))
+      const bool is_stated = QuantityOf(node, kCachePositions, 0, most).stated.has_value();
+      valid = total && !is_stated ? *total - added : ValidPositions(node, total.value_or(most), added, parts);
+      if (valid < 0 || (total && *total > most))
         return Error{"a total length of " + std::to_string(*total) + " does not fit a cache of " + Format(past)};
     }
+    if (sliding && (local < 1 || capacity < local))
+      return Error{"a cache of " + Format(past) + " is shorter than its window"};
+    window.first = valid + added - parts.q.length;
+    const std::int64_t held = sliding ? std::min(valid, capacity) : valid;
+    const std::int64_t resident = sliding ? ResidentPositions(valid + added, capacity, local) : valid + added;
+    if (held > 0 && resident < held + added)
+      parts.inexpressible = "rows of its cached window move to make room for new ones, which no workload does";
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       HeadTensor& tensor = i == 0 ? parts.k : parts.v;
       INFIMUM_RETURN_IF_ERROR(InputShape(node, 3 + i));
-      if (buffer && past.dims[2] > 0) {
-        tensor = TakeFromBuffer(region, node, type, 3 + i, 1 + i, valid, tensor, parts);
+      INFIMUM_ASSIGN_OR_RETURN(const DataType type_here, StoredType(node, 3 + i));
+      const HeadCache cache{
+          3 + i, 1 + i, type_here, held, window.Seen(valid + added), std::min(added, resident), is_buffer && !sliding};
+      if (is_buffer || cache.seen < valid + added || type_here != type) {
+        INFIMUM_ASSIGN_OR_RETURN(tensor, TakeFromCache(region, node, type, cache, tensor, parts));
       } else if (valid > 0) {
         if (HasOutput(node, 1 + i)) parts.in_place.push_back({1 + i, 3 + i, SizeOf(type, tensor.elements())});
         INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, region.Input(3 + i), valid, tensor));
@@ -295,7 +353,8 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
       }
     }
   }
-  INFIMUM_RETURN_IF_ERROR(ApplyWindow(window > 0 ? window - 1 : -1, parts, region, type));
+  window.first = std::max<std::int64_t>(parts.k.length - parts.q.length, 0);
+  INFIMUM_RETURN_IF_ERROR(ApplyWindow(window, parts, region, type));
   if (HasInput(node, 10)) parts.mask = 10;
   return FinishAttention(region, node, parts);
 }
