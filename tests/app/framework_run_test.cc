@@ -38,6 +38,11 @@ TEST(FrameworkRun, PyTorchNeedsAModuleAndTheOthersHaveNone) {
   EXPECT_EQ(Refusal({.module = "m.py:net"}), "--module applies to pytorch only");
 }
 
+TEST(FrameworkRun, TensorRtMakesUpItsInputs) {
+  EXPECT_EQ(Refusal({.framework = "tensorrt", .inputs = "x.npz", .device = DeviceKind::kGpu}),
+            "--inputs: tensorrt makes up its inputs itself");
+}
+
 TEST(FrameworkRun, TensorRtIsOnGpusAlone) {
   FrameworkOptions options{.framework = "tensorrt"};
   EXPECT_EQ(Refusal(options), "tensorrt runs on GPUs alone: --backend cuda");
@@ -114,19 +119,26 @@ TEST_F(ScriptedFramework, ANoisyRunComesBackAsOne) {
 
 TEST_F(ScriptedFramework, TellsTheScriptAllOfItAndShowsEachStage) {
   const std::string log = (prefix_ / "log").string();
-  FrameworkOptions options{.dims = {{"batch", 8}}, .threads = 2, .repetitions = 4, .profile = "p.json"};
+  FrameworkOptions options{.dims = {{"batch", 8}, {"cache.positions", 5}, {"moe.experts", 2}},
+                           .inputs = "/x.npz",
+                           .threads = 2,
+                           .repetitions = 4,
+                           .profile = "p.json"};
   options.sampling = std::chrono::milliseconds(250);
   const Result<RunProfile> run = Measure(
       "echo \"$*\" >" + log + "\necho 'progress 1 5 process 2 of 4, no profiler' >&2\n" + Writing(kRun), options);
   ASSERT_TRUE(run.ok()) << run.error().message;
   EXPECT_EQ(run->contract, "strict-f32");
+  // What was stated beforehand is of the run, though the script need not know it.
+  EXPECT_EQ(run->dims, (std::map<std::string, std::int64_t>{{"cache.positions", 5}, {"moe.experts", 2}}));
   EXPECT_EQ(run->profiled, (std::vector<Latency>{Latency(8), Latency(9)}));
   EXPECT_THAT(said_, AllOf(HasSubstr("4 processes of 0.25 s after a warm-up"),
                            HasSubstr("measuring onnxruntime, process 2 of 4, no profiler")));
   std::ifstream file(log);
   const std::string arguments{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(arguments, AllOf(HasSubstr("/model.onnx --device cpu --contract strict-f32 --threads 2 --repetitions 4 "
-                                         "--seconds 0.250 --keep-profile p.json --dim batch=8 --work-directory"),
+                                         "--seconds 0.250 --keep-profile p.json --inputs /x.npz --dim batch=8 --dim "
+                                         "cache.positions=5 --work-directory"),
                                ::testing::Not(HasSubstr("--mode"))));
 }
 

@@ -224,6 +224,42 @@ TEST_F(CachesInPlace, OfBuffersThatAreNotReturned) {
   EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(graph).written, kQuery);
 }
 
+// As ONNX Runtime GenAI's builder writes it: lengths come from a mask, and a cache may have room for what is new.
+TEST_F(Texts, CachesAreGivenRoomWhereTheyCanHaveIt) {
+  const std::string text = R"(
+      g (int64[batch_size, sequence_length] input_ids, int64[batch_size, total_sequence_length] attention_mask,
+         float16[batch_size, 8, past_sequence_length, kv_cache_dim] past_key,
+         float16[batch_size, 8, past_sequence_length, kv_cache_dim] past_value, float16[1000, 2048] queries,
+         float16[1000, 512] keys)
+        => (float16[batch_size, sequence_length, 2048] y,
+            float16[batch_size, 8, total_sequence_length, kv_cache_dim] present_key,
+            float16[batch_size, 8, total_sequence_length, kv_cache_dim] present_value)
+      <int64[1] row = {1}> {
+        q = Gather (queries, input_ids)
+        k = Gather (keys, input_ids)
+        seen = ReduceSum <keepdims = 0> (attention_mask, row)
+        last = Sub (seen, row)
+        lengths = Cast <to = 6> (last)
+        shape = Shape <start = 1, end = 2> (attention_mask)
+        total = Cast <to = 6> (shape)
+        y, present_key, present_value = com.microsoft.GroupQueryAttention <num_heads = 32, kv_num_heads = 8>
+            (q, k, k, past_key, past_value, lengths, total)
+      })";
+  const Result<LanguageModel> model = ReadLanguageModel(Write(text), {});
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  EXPECT_TRUE(model->in_buffers);
+  const Dims dims = model->DimsAt({2, 1, 1000});
+  EXPECT_EQ(dims.at("past_sequence_length"), 1001);
+  EXPECT_EQ(dims.at("total_sequence_length"), 1001);
+  EXPECT_EQ(dims.at("kv_cache_dim"), 64);
+  EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(Read(text, dims)).written, kQuery + 2 * kRow);
+  // A mask need not be all ones: what is stated holds.
+  Dims half = dims;
+  half["cache.positions"] = 500;
+  EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(Read(text, dims)).read - FindCompulsoryTraffic(Read(text, half)).read,
+                   500 * 2 * kRow);
+}
+
 // Of padded sequences one key may be all that is seen.
 TEST_F(Texts, AttentionOfPaddedSequencesCountsOneKeyAtLeast) {
   const ModelGraph graph = Read(R"(

@@ -34,10 +34,10 @@ struct AnalysisOptions {
   std::string framework = "onnxruntime";  // "none": no framework is measured
   std::string python;
   std::filesystem::path inputs;  // of the framework's run, as in FrameworkOptions
-  bool measure_again = false;  // the framework's run, although the store has one
-  bool regions = true;         // measure what a library may run as one, too
-  bool replay = true;          // run what the bound adds up as one program (R), where there is a framework
-  bool anonymize = false;      // the report without the model's names, src/app/models/anonymizer.h
+  bool measure_again = false;    // the framework's run, although the store has one
+  bool regions = true;           // measure what a library may run as one, too
+  bool replay = true;            // run what the bound adds up as one program (R), where there is a framework
+  bool anonymize = false;        // the report without the model's names, src/app/models/anonymizer.h
 };
 
 struct Analysis {

@@ -211,9 +211,12 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
                                Quoted(symbol), ShellQuoted(symbol))};
     model->given[symbol] = graph.value(*found).shape->dims[axis];
   }
-  VisitQuantities(graph, [&](const RunTimeQuantity& quantity) {
-    if (quantity.name == kCachePositions) model->in_buffers = model->states_positions = true;
-  });
+  const auto has_positions = [](const ModelGraph& read) {
+    bool found = false;
+    VisitQuantities(read, [&](const RunTimeQuantity& quantity) { found |= quantity.name == kCachePositions; });
+    return found;
+  };
+  model->in_buffers = model->states_positions = has_positions(graph);
   // A cache that comes back as long as it was is a buffer too.
   const auto comes_back = [&](const ModelGraph& read) {
     return std::ranges::any_of(read.inputs, [&](ValueId id) {
@@ -231,7 +234,10 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
   with_room.in_buffers = true;
   options.dims = with_room.DimsAt(small);
   std::erase_if(options.dims, [](const auto& dim) { return IsQuantity(dim.first); });
-  if (const Result<ModelGraph> roomy = ReadModel(path, options); roomy.ok() && comes_back(*roomy)) return with_room;
+  if (const Result<ModelGraph> roomy = ReadModel(path, options); roomy.ok() && comes_back(*roomy)) {
+    with_room.states_positions = has_positions(*roomy);
+    return with_room;
+  }
   return model;
 }
 
