@@ -128,10 +128,11 @@ std::vector<Term> TermsOfSelection(const BoundsProblem& problem, const std::vect
   return terms;
 }
 
-Latency LatencyResolver::RooflineOf(const ModelGraph& graph, std::size_t layer, const DeviceModel& device) const {
+Latency LatencyResolver::RooflineOf(const ModelGraph& graph, std::size_t layer, const DeviceModel& device,
+                                    std::string* decided_by) const {
   LayerBytes bytes = residency_.BytesOf(graph, layer);
   if (selection_.cache == CacheState::kWarm) bytes.far = 0;
-  return FloorOfLayer(graph.layers[layer], device, bytes);
+  return FloorOfLayer(graph.layers[layer], device, bytes, decided_by);
 }
 
 ResolvedLayer LatencyResolver::ResolveLayer(const ModelGraph& graph, std::size_t index,
@@ -140,7 +141,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const ModelGraph& graph, std::size_t
   if (!layer.bodies.empty()) return ResolveBodies(layer);
   ResolvedLayer resolved;
   LayerLatency& known = resolved.known;
-  known.floor = RooflineOf(graph, index, device_);
+  known.floor = RooflineOf(graph, index, device_, &known.floor_by);
   resolved.flops = static_cast<double>(layer.work.conventional.value);
   if (const BestTime* found = TimeOf(rows)) {
     const BestTime& time = *found;

@@ -91,7 +91,8 @@ class LatencyResolver {
   // One for each layer, in the graph's order.
   std::vector<ResolvedLayer> Layers(const ModelGraph& graph) const;
   // A layer's roofline (FloorOfLayer) with the caches as the selection has them: all near, or in context.
-  Latency RooflineOf(const ModelGraph& graph, std::size_t layer, const DeviceModel& device) const;
+  Latency RooflineOf(const ModelGraph& graph, std::size_t layer, const DeviceModel& device,
+                     std::string* decided_by = nullptr) const;
   // Those of the graph itself that were measured, in the order of RegionSet.
   std::vector<ResolvedRegion> Regions(const ModelGraph& graph) const;
   // Adds what a run was seen to do: a single layer where it is faster than its best candidate or has none, several as a

@@ -132,10 +132,18 @@ LayerBytes BytesOfLayer(const Layer& layer) {
   return {static_cast<double>(layer.work.read().value), static_cast<double>(layer.work.written.value), 0};
 }
 
-Latency FloorOfLayer(const Layer& layer, const DeviceModel& device, const LayerBytes& bytes) {
+Latency FloorOfLayer(const Layer& layer, const DeviceModel& device, const LayerBytes& bytes, std::string* decided_by) {
   if (layer.status == LayerStatus::kFree) return Latency(0);
-  const Latency near = device.Memory(bytes.read, bytes.written).latency;
-  return std::max({near, device.FarTime(bytes.far), TimeOf(FlopsOf(layer, TextbookFlops), device, nullptr)});
+  const MemoryFloor near = device.Memory(bytes.read, bytes.written);
+  const Latency far = device.FarTime(bytes.far);
+  DataType slowest = DataType::kF32;
+  const Latency arithmetic = TimeOf(FlopsOf(layer, TextbookFlops), device, &slowest);
+  const Latency floor = std::max({near.latency, far, arithmetic});
+  if (decided_by != nullptr && floor > Latency(0)) {
+    *decided_by = arithmetic == floor ? "arithmetic " + std::string(Name(slowest))
+                                      : "bandwidth " + (near.latency == floor ? near.level : std::string("memory"));
+  }
+  return floor;
 }
 
 double WinogradSaving(const ConvolutionConfig& config) {

@@ -57,7 +57,9 @@ LayerBytes BytesOfLayer(const Layer& layer);  // as if it ran alone, again and a
 
 // One layer's roofline: max(its bytes by the memory, of them the far ones from there, its FLOPs / peak). What other
 // layers leave in the caches residency.h tells.
-Latency FloorOfLayer(const Layer& layer, const DeviceModel& device, const LayerBytes& bytes);
+// `decided_by`: as a Floor has it.
+Latency FloorOfLayer(const Layer& layer, const DeviceModel& device, const LayerBytes& bytes,
+                     std::string* decided_by = nullptr);
 inline Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
   return FloorOfLayer(layer, device, BytesOfLayer(layer));
 }

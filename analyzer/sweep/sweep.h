@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "infimum/measurement/device.h"
 #include "infimum/measurement/statistics.h"
 #include "infimum/results/evaluation_cell.h"
 
@@ -23,6 +24,7 @@ struct SweepCell {
   std::string name;                           // of its model
   std::string conditions;                     // "onnxruntime, 2 threads"
   std::string device;                         // where it was measured, or of whose data sheet its floor is
+  DeviceKind kind = DeviceKind::kCpu;         // of a GPU no threads are said
   std::map<std::string, std::string> fields;  // FieldsOf() its cell, usual ones of a family too
   std::optional<CellState> state;             // absent: not run yet
   std::string reason;

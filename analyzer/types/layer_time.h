@@ -43,6 +43,7 @@ struct LayerLatency {
   std::optional<Candidate> candidate;   // measured only
   std::optional<LibraryChoice> choice;  // measured only, where a row is a library's choice
   Latency floor{0};                     // this layer's own, by convention: max(bytes / bandwidth, FLOPs / peak)
+  std::string floor_by = {};            // "bandwidth memory", "arithmetic f32"; empty of what has bodies, or no floor
   bool on_critical_path = false;        // of the parallel bound's longest path
   // How much `parallel` falls if this layer alone took nothing, or as much as its floor. (`sequential` falls by the
   // layer's own time, or what of it is above the floor.)

@@ -81,7 +81,8 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
   if (bracket.hosts) out += fmt::format("hosts      {}\n", HostsText(*bracket.hosts));
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   if (bracket.shown_loss) out += fmt::format("R loses    {}\n", ShownLossText(graph, *bracket.shown_loss));
-  if (!bracket.not_tried.empty()) out += fmt::format("not tried  {}\n", NotTriedText(bracket.not_tried));
+  if (!bracket.not_tried.empty() && !bracket.bounds.empty())
+    out += fmt::format("not tried  {}\n", NotTriedText(bracket.not_tried));
   if (std::ranges::any_of(bracket.what_ifs, [](const WhatIfOutcome& outcome) { return !outcome.floors.empty(); }))
     out += "peaks      what if other peaks: floors and roofline only; what was measured is of the device as it is\n";
   for (const Inversion& inversion : bracket.inversions) {
@@ -218,13 +219,49 @@ std::vector<TableRow> BracketRows(const Bracket& bracket) {
 std::string SelectionText(const Selection& selection) {
   std::string contract = "the model's own types";
   if (selection.contract) contract = Name(*selection.contract);
-  return fmt::format("{}, {}, {}, {}, {}", CountText(static_cast<std::size_t>(selection.threads), "thread"),
+  const bool is_gpu = selection.device.text.starts_with("gpu/");
+  return fmt::format("{}{}, {}, {}, {}",
+                     is_gpu ? "" : CountText(static_cast<std::size_t>(selection.threads), "thread") + ", ",
                      CacheText(selection.cache), kPointStatistic, contract,
                      selection.environment ? selection.environment->text : "fullest, then newest libraries");
 }
 
+Section RooflineOfLayers(const ModelGraph& graph, const Bracket& bracket, std::size_t most) {
+  Section section{.id = "largest", .title = "Roofline by layer", .rest = "--layers has all"};
+  section.columns = {NameColumn("layer"), NameColumn("operator"), NumberColumn("roofline"), NumberColumn("of it"),
+                     NameColumn("decided by")};
+  std::vector<const LayerLatency*> layers;
+  for (const LayerLatency& layer : bracket.layers)
+    if (layer.floor > Latency(0)) layers.push_back(&layer);
+  std::ranges::stable_sort(layers, std::ranges::greater(), &LayerLatency::floor);
+  AddRows(layers, most, section, [&](const LayerLatency* row) {
+    const Layer& layer = graph.layer(row->layer);
+    return TableRow{CodeCell(layer.name), layer.op, FormatLatency(row->floor),
+                    PercentText(row->floor / bracket.roofline), row->floor_by};
+  });
+  return section;
+}
+
+// Without a time of any layer: what is least, and of which layers.
+static std::string FloorsTable(const ModelGraph& graph, const Bracket& bracket, bool layers, std::size_t width) {
+  constexpr std::size_t kShown = 10;
+  std::string out = SectionTable(BracketSection(bracket), width);
+  if (const Section roofline = RooflineOfLayers(graph, bracket, layers ? 0 : kShown); !roofline.rows.empty())
+    out += '\n' + SectionTable(roofline, width);
+  out += '\n' + NotesText(graph, bracket);
+  out += fmt::format("contract   {}\n", Name(bracket.contract));
+  out += fmt::format("device     {}\n", Printable(bracket.selection.device.text));
+  if (bracket.estimate)
+    if (const Section next = NextSection(bracket.estimate->next); !next.rows.empty())
+      out += '\n' + SectionTable(next, width);
+  if (const Section what_ifs = WhatIfsSection(bracket.what_ifs); !what_ifs.rows.empty())
+    out += '\n' + SectionTable(what_ifs, width);
+  return out;
+}
+
 std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool layers, std::size_t width) {
   INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
+  if (bracket.bounds.empty()) return FloorsTable(graph, bracket, layers, width);
   std::string out = SectionTable(BracketSection(bracket), width);
   out += fmt::format("\ncoverage   {}\n", CoverageText(bracket.coverage));
   out += NotesText(graph, bracket);

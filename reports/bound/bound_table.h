@@ -29,4 +29,7 @@ TableRow BracketRow(std::string name, Latency latency, const std::optional<Inter
 // "1 thread, warm, cross-fitted, the model's own types, fullest, then newest libraries": printed with every bound.
 std::string SelectionText(const Selection& selection);
 
+// What each layer needs alone at least, and what decides it; the longest first, at most so many (0: all).
+Section RooflineOfLayers(const ModelGraph& graph, const Bracket& bracket, std::size_t most);
+
 }  // namespace infimum

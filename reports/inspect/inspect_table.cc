@@ -123,18 +123,59 @@ std::string QuantitiesText(const ModelGraph& graph) {
   return out;
 }
 
+// Some layers: how many, and the first's name.
+struct CountedLayers {
+  std::size_t count = 0;
+  std::string first;
+
+  void Add(const Layer& layer) {
+    if (count++ == 0) first = layer.name;
+  }
+  std::string Names() const { return fmt::format("({}{})", Printable(first), count > 1 ? ", ..." : ""); }
+};
+
+// Unknown layers of one reason, and those behind them that are unknown for it: the shapes of their inputs are.
+struct UnknownCause {
+  CountedLayers layers, behind;
+};
+
+// `cause_of`: by the name of a value without a shape the reason of the layer that is to blame.
+void FindCauses(const ModelGraph& graph, std::map<std::string, std::string> cause_of,
+                std::map<std::string, UnknownCause>& causes) {
+  for (const Layer& layer : graph.layers) {
+    const std::string* cause = nullptr;
+    for (const std::optional<ValueId>& input : layer.inputs) {
+      if (!input || graph.value(*input).shape) continue;
+      const auto found = cause_of.find(graph.value(*input).name);
+      if (cause == nullptr && found != cause_of.end()) cause = &found->second;
+    }
+    const bool is_unknown = layer.status == LayerStatus::kUnknown;
+    if (is_unknown && cause != nullptr) causes[*cause].behind.Add(layer);
+    if (is_unknown && cause == nullptr) {
+      causes[layer.reason].layers.Add(layer);
+      cause = &layer.reason;
+    }
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph) FindCauses(*body.graph, cause_of, causes);
+    if (cause == nullptr) continue;
+    for (const std::optional<ValueId>& output : layer.outputs)
+      if (output && !graph.value(*output).shape) cause_of.emplace(graph.value(*output).name, *cause);
+  }
+}
+
 // Reasons of unknown layers, each once.
 std::string UnknownText(const ModelGraph& graph) {
-  std::map<std::string, std::pair<std::size_t, std::string>> by_reason;  // how many, and the first's name
-  VisitLayers(graph, [&](const Layer& layer, std::int64_t) {
-    if (layer.status != LayerStatus::kUnknown) return;
-    auto& [count, first] = by_reason[layer.reason];
-    if (count++ == 0) first = layer.name;
-  });
+  std::map<std::string, UnknownCause> causes;
+  FindCauses(graph, {}, causes);
   std::string out;
-  for (const auto& [reason, of] : by_reason)
-    out += fmt::format("unknown, {} ({}{}): {}\n", CountText(of.first, "layer"), Printable(of.second),
-                       of.first > 1 ? ", ..." : "", Printable(reason));
+  for (const auto& [reason, cause] : causes) {
+    out += fmt::format("unknown, {} {}", CountText(cause.layers.count, "layer"), cause.layers.Names());
+    if (cause.behind.count > 0)
+      out += fmt::format(" and {} behind {}", CountText(cause.behind.count, "layer"),
+                         cause.layers.count > 1 ? "them " : "it ") +
+             cause.behind.Names();
+    out += fmt::format(": {}\n", Printable(reason));
+  }
   return out;
 }
 

@@ -54,12 +54,19 @@ void AddMissing(ReportModel& report) {
   });
   if (!report.missing.empty() && !report.bench_options) {
     report.advice.push_back(
-        {"Some layers were never measured on this device: run this plan there and import the results",
+        {HasFloorsAlone(report)
+             ? fmt::format("To be measured: {}. This writes the plan, to be run there; import its results",
+                           CountText(report.missing.size(), "workload"))
+             : std::string("Some layers were never measured on this device: run this plan there and import the "
+                           "results"),
          fmt::format("infimum plan {} --device {} -o plan.txt", report.arguments.place,
                      ShellQuoted(report.device_name))});
   } else if (!report.missing.empty()) {
-    report.advice.push_back({"Some layers are not measured yet; this command measures all of them",
-                             OnAllThreads("analyze", report) + " --budget 10m"});
+    report.advice.push_back(
+        {HasFloorsAlone(report)
+             ? fmt::format("To be measured: {}, by this command", CountText(report.missing.size(), "workload"))
+             : std::string("Some layers are not measured yet; this command measures all of them"),
+         OnAllThreads("analyze", report) + " --budget 10m"});
   }
 }
 
@@ -67,7 +74,7 @@ void AddMissing(ReportModel& report) {
 void AdviseOnContext(ReportModel& report) {
   constexpr double kMostlyMeasured = 0.8;
   const std::optional<ModelContext>& context = report.bracket.context;
-  if (!context || context->stays_near() || context->cold_share() >= kMostlyMeasured) return;
+  if (HasFloorsAlone(report) || !context || context->stays_near() || context->cold_share() >= kMostlyMeasured) return;
   report.advice.push_back(
       {fmt::format(
            "An inference leaves {} of the model’s weights ({}) near, and of {} of them it was measured what they "

@@ -91,6 +91,10 @@ std::string Headline(const ReportModel& report) {
     text += known != nullptr ? "; " + VerdictPhrase(report, *known) + "." : ".";
   } else if (known != nullptr) {
     text = fmt::format("{}: {}.", name, KnownPhrase(report, *known));
+  } else if (const Floor& floor = report.bracket.textbook(); floor.latency > Latency(0)) {
+    text = fmt::format("{} was not measured on {} yet; a program of the textbook’s sums takes at least {} there, {}.",
+                       name, ValidUtf8(report.device_name), FormatLatency(floor.latency),
+                       "decided by " + floor.decided_by);
   } else {
     text = fmt::format("{}: nothing was measured yet.", name);
   }

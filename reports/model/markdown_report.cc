@@ -65,13 +65,20 @@ std::string MarkdownReport(const ReportModel& report) {
   AddBracket(report, out);
   AddGap(report, out);
   for (const Section& section : TablesOf(report, ReportForm::kMarkdown)) out += SectionMarkdown(section);
-  AddAnswers(report, out);
-  out += fmt::format("\n## What this rests on\n\n- Coverage: {}\n", CoverageText(report.bracket.coverage));
+  const bool has_times = !HasFloorsAlone(report);
+  if (has_times) AddAnswers(report, out);
+  out += "\n## What this rests on\n\n";
+  if (has_times) out += fmt::format("- Coverage: {}\n", CoverageText(report.bracket.coverage));
   out += fmt::format("- Device: {} ({})\n", MarkdownProse(report.device_name), MarkdownCode(report.device_key));
-  out += fmt::format("- Selection: {}; contract {}\n", MarkdownProse(SelectionText(report.bracket.selection)),
-                     MarkdownProse(Name(report.bracket.contract)));
-  for (const Advice& advice : report.advice) out += fmt::format("- {}\n", MarkdownProse(advice.text));
-  if (!report.missing.empty()) {
+  out += has_times
+             ? fmt::format("- Selection: {}; contract {}\n", MarkdownProse(SelectionText(report.bracket.selection)),
+                           MarkdownProse(Name(report.bracket.contract)))
+             : fmt::format("- Contract: {}\n", MarkdownProse(Name(report.bracket.contract)));
+  for (const Advice& advice : report.advice) {
+    out += "- " + MarkdownProse(advice.text);
+    out += has_times || advice.command.empty() ? "\n" : fmt::format(": {}\n", MarkdownCode(advice.command));
+  }
+  if (has_times && !report.missing.empty()) {
     out += "\n## What is missing\n\n";
     for (const MissingItem& item : report.missing) {
       out += fmt::format("- {}, {}, {}", MarkdownCode(item.what), ShareText(item.share, item.flops),

@@ -80,6 +80,7 @@ ModelRow RowOf(const ReportModel& report, const CheapestCovers& ways, std::vecto
       row.status = StatusOf(layer, latency);
     }
     // In one piece what layers hand to each other need not be moved: of them only the longest is sure.
+    if (latency.floor > row.floor) row.floor_by = latency.floor_by;
     row.floor = std::max(row.floor, latency.floor);
     row.flops += layer.work.direct;
     row.conventional += layer.work.conventional;

@@ -25,6 +25,7 @@ struct ModelRow : ComparedRow {
   std::string_view status = kEngineOnlyName;  // the weakest of its layers': see StatusOf
   std::string candidate;                      // what runs it so fast: of several pieces "onednn/a + onednn/b"
   Latency floor{0};                           // the longest of its layers': as one they need no less
+  std::string floor_by;                       // what decides it
   Flops flops;                                // by the textbook
   Flops conventional;                         // only what contributes: valid taps, unmasked positions
   Bytes bytes;

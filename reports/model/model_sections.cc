@@ -48,6 +48,7 @@ Section GainsSection(const ReportModel& report) {
   const Bracket& bracket = report.bracket;
   const Bound* main = report.bracket.BestKnown();
   const Bound* sequential = bracket.Find(BoundVariant::kSequential);
+  if (HasFloorsAlone(report)) return section;
   if (main == nullptr || sequential == nullptr) {
     section.note = "Nothing can be said yet: no layer of this model has a time here.";
     return section;
@@ -139,6 +140,12 @@ Section BoundsSection(const ReportModel& report) {
                               std::string note) {
     section.rows.push_back(BracketRow(std::move(name), latency, interval, std::move(note)));
   };
+  if (HasFloorsAlone(report)) {
+    section.columns.front() = TableColumn("Floor");
+    section.columns.erase(section.columns.begin() + 2);
+    for (TableRow& row : section.rows) row.erase(row.begin() + 2);
+    return section;
+  }
   const Bound* main = report.bracket.BestKnown();
   for (const WhatIfOutcome& outcome : bracket.what_ifs) {
     if (!outcome.coverage || main == nullptr) continue;
@@ -184,6 +191,11 @@ Section StepsSection(const Waterfall& waterfall, const StepsStyle& style) {
 }
 
 Section LargestSection(const ReportModel& report, std::size_t most, bool has_ratio) {
+  if (HasFloorsAlone(report)) {
+    Section section = RooflineOfLayers(report.graph, report.bracket, most);
+    section.rest = ".json and .html have all";
+    return section;
+  }
   const std::vector<ModelRow> rows = ModelRows(report);
   const std::vector<std::size_t> largest = LargestRows(rows, most);
   const bool compared = !largest.empty() && rows[largest.front()].gap().has_value();
@@ -204,7 +216,7 @@ Section LargestSection(const ReportModel& report, std::size_t most, bool has_rat
 }
 
 Section RoofsSection(const ReportModel& report) {
-  Section section{.id = "roofs", .title = "The measured peaks", .columns = {"Peak", NumberColumn("Rate")}};
+  Section section{.id = "roofs", .title = "The peaks", .columns = {"Peak", NumberColumn("Rate")}};
   for (const Roof& roof : report.arithmetic_roofs)
     section.rows.push_back({roof.name, RateText(roof.per_second, "FLOP/s")});
   for (const Roof& roof : report.bandwidth_roofs) section.rows.push_back({roof.name, RateText(roof.per_second, "B/s")});
@@ -214,6 +226,12 @@ Section RoofsSection(const ReportModel& report) {
 Section LayersSection(const ReportModel& report) {
   const bool has_run = report.run.has_value();
   Section section{.id = "layers", .title = "Layers"};
+  if (HasFloorsAlone(report)) {
+    Section roofline = RooflineOfLayers(report.graph, report.bracket, 0);
+    roofline.id = section.id;
+    roofline.title = section.title;
+    return roofline;
+  }
   section.columns = {NumberColumn("No."), "Layer", "Operator", "Bound is"};
   if (has_run) section.columns.push_back(NumberColumn("Measured"));
   section.columns.push_back(NumberColumn("Bound"));

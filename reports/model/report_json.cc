@@ -136,6 +136,7 @@ Json RowJson(const ReportModel& report, const ModelRow& row) {
           {"bound_us", row.best},
           {"measured_us", row.measured},
           {"floor_us", row.floor},
+          {"floor_decided_by", TextOrNull(row.floor_by)},
           {"flops", row.flops},
           {"conventional_flops", row.conventional},
           {"bytes", row.bytes}};

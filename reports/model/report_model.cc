@@ -56,6 +56,8 @@ bool PromisesGains(const ReportModel& report) {
 
 bool IsProcessor(const ReportModel& report) { return report.device_key.starts_with("cpu/"); }
 
+bool HasFloorsAlone(const ReportModel& report) { return !report.run && report.bracket.bounds.empty(); }
+
 std::vector<AbsentCause> AbsentCausesOf(const ReportModel& report) {
   if (!report.waterfall) return {};
   return AbsentCauses(

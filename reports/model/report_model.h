@@ -161,6 +161,9 @@ bool PromisesGains(const ReportModel& report);
 
 bool IsProcessor(const ReportModel& report);
 
+// Nothing of it has a time on this device: floors and roofline are all that can be shown.
+bool HasFloorsAlone(const ReportModel& report);
+
 // The causes that the findings' rules looked for in the report's run and did not find (analyzer/findings/rules.h); none
 // without a run whose layers are known.
 //

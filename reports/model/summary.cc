@@ -43,8 +43,12 @@ std::vector<Bar> BarsOf(const ReportModel& report) {
   std::vector<Bar> bars;
   // What is below one launch of the device is not worth a line.
   const Latency launched = FloorOf(report.bracket.floors, ProgramClass::kLaunched).latency;
-  for (const Floor* floor : {&report.bracket.dense_read(), &report.bracket.textbook()})
-    if (floor->latency > launched) bars.push_back({FloorName(floor->program_class), floor->latency, Tone::kQuiet});
+  for (const Floor& floor : report.bracket.floors) {
+    const bool is_shown = HasFloorsAlone(report) || floor.program_class == ProgramClass::kDenseRead ||
+                          floor.program_class == ProgramClass::kTextbook;
+    if (is_shown && floor.latency > launched)
+      bars.push_back({FloorName(floor.program_class), floor.latency, Tone::kQuiet});
+  }
   std::vector<Bound> bounds;
   // Where two variants say the same, the simpler one says it.
   for (const Bound& bound : report.bracket.bounds) {
@@ -85,6 +89,7 @@ void AddBars(const ReportModel& report, bool color, std::vector<std::string>& li
 void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::string>& lines) {
   Section section = LargestSection(report, count, true);
   if (section.rows.empty()) return;
+  section.left_out = 0;  // the page has them
   section.columns.front().title = section.title;
   section.columns.front().title.front() = static_cast<char>(std::tolower(section.title.front()));
   std::istringstream text(SectionTable(section, kWidth, 2));
@@ -93,9 +98,11 @@ void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::s
 }
 
 // A command that was cut would be copied and fail: it stands whole on a line of its own, or not at all.
-void AddStep(std::string_view text, std::string_view command, std::vector<std::string>& steps) {
+void AddStep(std::string_view text, std::string_view command, std::vector<std::string>& steps,
+             bool may_exceed = false) {
   std::string shown = Printable(command);
-  bool fits = !command.empty() && shown == command && DisplayWidth(shown) + kSummaryIndent.size() + 2 <= kWidth;
+  bool fits =
+      !command.empty() && shown == command && (may_exceed || DisplayWidth(shown) + kSummaryIndent.size() + 2 <= kWidth);
   steps.push_back(CutToWidth(Printable(text), kWidth - kSummaryIndent.size() - (fits ? 1 : 0)) + (fits ? ":" : ""));
   if (fits) steps.push_back("  " + shown);
 }
@@ -103,8 +110,9 @@ void AddStep(std::string_view text, std::string_view command, std::vector<std::s
 std::vector<std::string> NextSteps(const ReportModel& report, const SummaryOptions& options) {
   std::vector<std::string> steps;
   if (!options.report_path.empty()) AddStep("open " + options.report_path, "", steps);
-  for (const Advice& advice : report.advice) AddStep(advice.text, advice.command, steps);
-  if (!report.missing.empty()) {
+  // Where nothing else is known of a device, how to measure it is part of the answer.
+  for (const Advice& advice : report.advice) AddStep(advice.text, advice.command, steps, HasFloorsAlone(report));
+  if (!report.missing.empty() && !HasFloorsAlone(report)) {
     AddStep(CountText(report.missing.size(), "workload") + " without a time", report.missing.front().command, steps);
   }
   return steps;
@@ -114,9 +122,9 @@ std::vector<std::string> NextSteps(const ReportModel& report, const SummaryOptio
 
 std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   std::vector<std::string> lines;
-  std::string about = fmt::format("{} on {}, {}, {}", report.model_name, report.device_name,
-                                  CountText(static_cast<std::size_t>(report.environment.threads), "thread"),
-                                  Name(report.bracket.contract));
+  std::string about = fmt::format("{} on {}", report.model_name, report.device_name);
+  if (IsProcessor(report)) about += ", " + CountText(static_cast<std::size_t>(report.environment.threads), "thread");
+  about += fmt::format(", {}", Name(report.bracket.contract));
   lines.push_back(Colored(CutToWidth(Printable(about), kWidth), Tone::kStrong, options.color));
   lines.emplace_back();
   AddBars(report, options.color, lines);
@@ -138,7 +146,7 @@ std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   if (room > 2) AddLargest(report, std::min(kGaps, room - 2), lines);
 
   lines.emplace_back();
-  lines.push_back("  coverage  " + CoverageText(report.bracket.coverage));
+  if (!HasFloorsAlone(report)) lines.push_back("  coverage  " + CoverageText(report.bracket.coverage));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     lines.push_back(std::string(i == 0 ? std::string_view("  next      ") : kSummaryIndent) + steps[i]);
   }

@@ -59,14 +59,14 @@ void AddRun(const ReportRun& run, HtmlWriter& html) {
 
 }  // namespace
 
-std::string BracketHtml() {
+std::string BracketHtml(const ReportModel& report) {
   HtmlWriter html;
-  OpenSection(
-      "bracket", "The bracket",
-      "A floor is what every program of its class needs at least. The bound is what the best known kernels add up "
-      "to; the space between bound and measured run is what engineering can win. A bar ends at the point value; "
-      "its whisker is the 95 % interval.",
-      html);
+  std::string lead = "A floor is what every program of its class needs at least.";
+  if (!HasFloorsAlone(report))
+    lead +=
+        " The bound is what the best known kernels add up to; the space between bound and measured run is what "
+        "engineering can win. A bar ends at the point value; its whisker is the 95 % interval.";
+  OpenSection("bracket", HasFloorsAlone(report) ? "The floors" : "The bracket", lead, html);
   html.Open("div", {{"class", "chart"}, {"id", "bracket-chart"}}).Close().Close();
   return html.Take();
 }
@@ -143,11 +143,12 @@ std::string EnvironmentHtml(const ReportModel& report) {
   AddFact("Libraries", PairsText(report.environment.libraries), html);
   const Evidence& facts = report.environment.evidence;
   const std::string& affinity = FactOf(facts, evidence::kAffinity);
-  AddFact("Threads", std::to_string(report.environment.threads) + (affinity.empty() ? "" : ", " + affinity), html);
+  if (IsProcessor(report))
+    AddFact("Threads", std::to_string(report.environment.threads) + (affinity.empty() ? "" : ", " + affinity), html);
   AddFact("Clocks", FactOf(facts, evidence::kClocks), html);
   AddFact("System", FactOf(facts, evidence::kSystem), html);
   AddFact("Contract", Name(report.bracket.contract), html);
-  AddFact("Selection", SelectionText(report.bracket.selection), html);
+  if (!HasFloorsAlone(report)) AddFact("Selection", SelectionText(report.bracket.selection), html);
   if (report.run) AddRun(*report.run, html);
   html.Close();
   for (const RewritePass& pass : report.graph.passes) {

@@ -239,6 +239,7 @@ std::string NoLossesHtml(const ReportModel& report) {
 }
 
 std::string NoTimesHtml(const ReportModel& report) {
+  if (HasFloorsAlone(report) && report.bracket.roofline > Latency(0)) return "";  // which is drawn in place of times
   const bool has_times = std::ranges::any_of(
       report.bracket.layers, [](const LayerLatency& layer) { return layer.latency && layer.latency->count() > 0; });
   if (has_times || (report.run && !report.run->rows.empty())) return "";

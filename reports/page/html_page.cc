@@ -58,6 +58,20 @@ std::string FillPage(std::string_view page, const PageParts& parts) {
   return out += page;
 }
 
+std::string VersionOf(std::string_view page, std::string_view kept, std::string_view left_out) {
+  std::string version(page);
+  const auto erase = [&version](const std::string& from, const std::string& to) {
+    for (std::size_t at = version.find(from); at != std::string::npos; at = version.find(from, at)) {
+      const std::size_t end = version.find(to, at);
+      INFIMUM_CHECK(end != std::string::npos, "a part of a page without its end");
+      version.erase(at, end + to.size() - at);
+    }
+  };
+  erase(fmt::format("<!--{}-->", left_out), fmt::format("<!--/{}-->", left_out));
+  for (const char* slash : {"", "/"}) erase(fmt::format("<!--{}{}-->", slash, kept), "-->");
+  return version;
+}
+
 std::string WritePage(const PageFrame& frame, PageParts parts) {
   std::vector<std::string_view> scripts;
   if (!frame.d3.empty()) scripts.push_back(frame.d3);

@@ -18,6 +18,10 @@ namespace infimum {
 using PageParts = std::map<std::string_view, std::function<std::string()>>;
 std::string FillPage(std::string_view page, const PageParts& parts);
 
+// A template of which parts stand between `<!--name-->` and `<!--/name-->`: those of one name stay, those of the other
+// are left out.
+std::string VersionOf(std::string_view page, std::string_view kept, std::string_view left_out);
+
 // What every page has: it fills POLICY, TITLE, STYLE, DATA, D3 where there is one, SCRIPT and FOOTER.
 struct PageFrame {
   std::string_view page;

@@ -22,7 +22,10 @@ std::string_view TitleOf(const ReportModel& report) {
 
 std::string HtmlReport(const ReportModel& report) {
   const std::string data_as_of = DataAsOf(report);
-  const PageFrame frame{.page = HtmlTemplate(),
+  // Without a time what is said of times is left out.
+  const bool has_times = !HasFloorsAlone(report);
+  const std::string page = VersionOf(HtmlTemplate(), has_times ? "times" : "floors", has_times ? "floors" : "times");
+  const PageFrame frame{.page = page,
                         .title = TitleOf(report),
                         .style = std::string(ReportStyle()),
                         .script = ReportScript(),
@@ -32,7 +35,9 @@ std::string HtmlReport(const ReportModel& report) {
                         .infimum_version = report.infimum_version};
   const auto place = [&](std::string (*part)(const ReportModel&)) { return [&report, part] { return part(report); }; };
   // What to change stands first where there is anything to say of it.
-  const auto bracket = [](bool is_here) { return [is_here] { return is_here ? BracketHtml() : std::string(); }; };
+  const auto bracket = [&report](bool is_here) {
+    return [&report, is_here] { return is_here ? BracketHtml(report) : std::string(); };
+  };
   return WritePage(frame, {{"FACTS", place(FactsHtml)},
                            {"HEADLINE", place(HeadlineHtml)},
                            {"FIRST_CHANGE", place(FirstChangeHtml)},

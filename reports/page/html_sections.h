@@ -17,7 +17,7 @@ std::string FirstChangeHtml(const ReportModel& report);  // what to change first
 std::string TilesHtml(const ReportModel& report);
 std::string AdviceHtml(const ReportModel& report);
 std::string AnswersHtml(const ReportModel& report);
-std::string BracketHtml();
+std::string BracketHtml(const ReportModel& report);
 std::string FindingsHtml(const ReportModel& report);
 std::string WaterfallHtml(const ReportModel& report);
 std::string TablesHtml(const ReportModel& report);      // those of TablesOf(), each under its heading

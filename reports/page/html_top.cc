@@ -113,6 +113,13 @@ std::string FirstChangeHtml(const ReportModel& report) {
 
 std::string TilesHtml(const ReportModel& report) {
   HtmlWriter html;
+  if (HasFloorsAlone(report)) {
+    for (const Floor& floor : report.bracket.floors)
+      if (floor.latency > Latency(0))
+        AddTile("floor", "Floor, " + std::string(Name(floor.program_class)), FormatLatency(floor.latency),
+                "by " + floor.decided_by, html);
+    return html.Take();
+  }
   const Bound* bound = report.bracket.BestKnown();
   if (report.run)
     AddTile("measured", "Measured", FormatLatency(report.run->latency),

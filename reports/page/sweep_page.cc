@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <span>
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
@@ -38,6 +40,7 @@ struct SweepRoof {
 struct LogAxis {
   double low, high, begin, end;  // the logarithms' range, and where it is drawn
   double at(double value) const { return begin + (std::log10(value) - low) / (high - low) * (end - begin); }
+  bool has(double value) const { return std::log10(value) >= low && std::log10(value) <= high; }
 };
 
 std::string InTenths(double value) { return FormatNumber(std::round(10 * value) / 10); }
@@ -170,6 +173,173 @@ class RooflineChart {
   mutable double ridge_ = 0;  // the highest rate of arithmetic: no bandwidth counts above it
 };
 
+// Of a device and a type of weights: what is most or least over the context, both logarithmic, a line for each batch.
+// The colour of a dot says what decides.
+class TokenCurves {
+ public:
+  // Of the time to the first token, or of tokens a second.
+  TokenCurves(std::span<const TokenRow> rows, bool is_of_first)
+      : is_of_first_(is_of_first), title_(is_of_first ? "first token, at least" : "tokens/s, at most") {
+    for (const TokenRow& row : rows) {
+      if (row.context <= 0) continue;
+      contexts_.insert(row.context);
+      const std::optional<double> time = row.first ? std::optional(row.first->count()) : std::nullopt;
+      if (const std::optional<double> value = is_of_first ? time : row.rate(); value && *value > 0)
+        lines_[row.batch].push_back({&row, *value});
+    }
+  }
+
+  // A line takes two contexts.
+  bool IsEmpty() const {
+    return std::ranges::none_of(lines_, [](const auto& line) { return line.second.size() > 1; });
+  }
+
+  void Write(HtmlWriter& html) const {
+    double least = INFINITY, most = 0;
+    for (const auto& [batch, points] : lines_)
+      for (const Point& point : points) least = std::min(least, point.value), most = std::max(most, point.value);
+    const LogAxis x{std::log10(static_cast<double>(*contexts_.begin())) - 0.08,
+                    std::log10(static_cast<double>(*contexts_.rbegin())) + 0.08, 74, is_of_first_ ? 640.0 : 705.0};
+    const LogAxis y{std::log10(least) - 0.15, std::log10(most) + 0.15, 300, 24};
+    html.Open("svg", {{"class", "sweep-roofline token-curves"},
+                      {"viewbox", "0 0 720 340"},
+                      {"role", "img"},
+                      {"aria-label", fmt::format("{} over context, {}", title_, CountText(lines_.size(), "line"))}});
+    WriteAxes(x, y, html);
+    for (const auto& [batch, points] : lines_) WriteLine(points, x, y, html);
+    WriteNames(x, y, html);
+    html.Close();
+  }
+
+ private:
+  struct Point {
+    const TokenRow* row;
+    double value;
+  };
+
+  void WriteAxes(const LogAxis& x, const LogAxis& y, HtmlWriter& html) const {
+    const auto grid = [&](double x1, double x2, double y1, double y2) {
+      html.Element(
+          "line",
+          {{"class", "grid"}, {"x1", InTenths(x1)}, {"x2", InTenths(x2)}, {"y1", InTenths(y1)}, {"y2", InTenths(y2)}},
+          "");
+    };
+    double last = -INFINITY;
+    for (const std::int64_t context : contexts_) {
+      const double at = x.at(static_cast<double>(context));
+      grid(at, at, y.end, y.begin);
+      if (at - last < 44) continue;
+      last = at;
+      html.Element("text", {{"x", InTenths(at)}, {"y", "316"}, {"text-anchor", "middle"}}, std::to_string(context));
+    }
+    const bool is_narrow = y.high - y.low < 1.6;
+    for (int power = static_cast<int>(std::floor(y.low)); power <= y.high; ++power)
+      for (const int step : {1, 2, 5}) {
+        const double value = step * std::pow(10, power);
+        if (!y.has(value) || (step > 1 && !is_narrow)) continue;
+        grid(x.begin, x.end, y.at(value), y.at(value));
+        html.Element("text", {{"x", "68"}, {"y", InTenths(y.at(value) + 4)}, {"text-anchor", "end"}}, TextOf(value));
+      }
+    html.Element("text", {{"x", InTenths(x.end)}, {"y", "334"}, {"text-anchor", "end"}}, "context");
+    html.Element("text", {{"x", "4"}, {"y", "12"}}, title_);
+  }
+
+  void WriteLine(const std::vector<Point>& points, const LogAxis& x, const LogAxis& y, HtmlWriter& html) const {
+    std::string places;
+    for (const Point& point : points)
+      places += fmt::format("{}{},{}", places.empty() ? "" : " ",
+                            InTenths(x.at(static_cast<double>(point.row->context))), InTenths(y.at(point.value)));
+    html.Element("polyline", {{"class", "curve"}, {"points", places}}, "");
+    for (const Point& point : points) {
+      const TokenRow& row = *point.row;
+      const std::string& by = is_of_first_ ? row.first_by : row.token_by;
+      html.Open("circle", {{"class", ClassOf(by)},
+                           {"cx", InTenths(x.at(static_cast<double>(row.context)))},
+                           {"cy", InTenths(y.at(point.value))},
+                           {"r", "4"}});
+      html.Element("title", fmt::format("batch {}, context {}\n{} {}\ndecided by {}", row.batch, row.context, title_,
+                                        TextOf(point.value), by))
+          .Close();
+    }
+  }
+
+  // At the ends where lines are apart: the rates' left ones, the times' right ones; pushed apart where they are not.
+  void WriteNames(const LogAxis& x, const LogAxis& y, HtmlWriter& html) const {
+    constexpr double kApart = 13;
+    struct Name {
+      double y, x;
+      std::int64_t batch;
+    };
+    std::vector<Name> names;
+    for (const auto& [batch, points] : lines_) {
+      const Point& end = is_of_first_ ? points.back() : points.front();
+      names.push_back({y.at(end.value) + (is_of_first_ ? 4 : -7),
+                       x.at(static_cast<double>(end.row->context)) + (is_of_first_ ? 8 : -4), batch});
+    }
+    // From above, of those at one context.
+    std::ranges::sort(names, {}, [](const Name& name) { return std::pair(name.x, name.y); });
+    for (std::size_t i = 1; i < names.size(); ++i)
+      if (names[i].x == names[i - 1].x) names[i].y = std::max(names[i].y, names[i - 1].y + kApart);
+    for (std::size_t i = names.size(); i-- > 0;) {
+      const bool is_last = i + 1 == names.size() || names[i].x != names[i + 1].x;
+      names[i].y = std::min(names[i].y, is_last ? y.begin + 4 : names[i + 1].y - kApart);
+    }
+    for (const Name& name : names)
+      html.Element("text", {{"class", "halo"}, {"x", InTenths(name.x)}, {"y", InTenths(name.y)}},
+                   fmt::format("batch {}", name.batch));
+  }
+
+  // As the table has it.
+  std::string TextOf(double value) const {
+    return is_of_first_ ? FormatLatency(Latency(value)) : fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
+  }
+
+  static std::string_view ClassOf(const std::string& decided_by) {
+    if (decided_by == "weights") return "dot memory";
+    if (decided_by == "caches") return "dot caches";
+    return decided_by.starts_with("arithmetic") ? "dot arithmetic" : "dot";
+  }
+
+  bool is_of_first_;
+  std::string title_;
+  std::set<std::int64_t> contexts_;
+  std::map<std::int64_t, std::vector<Point>> lines_;  // by batch
+};
+
+// The curves of each device and type of weights.
+void AddTokenCurves(const SweepReport& report, HtmlWriter& html) {
+  const std::vector<TokenRow> rows = TokenRows(report);
+  bool is_open = false;
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto is_other = [&](const TokenRow& row) {
+      return row.place != begin->place || row.weights != begin->weights;
+    };
+    const auto end = std::find_if(begin, rows.end(), is_other);
+    const std::span<const TokenRow> part(begin, end);
+    const std::string title = fmt::format("{}, weights {}", begin->place, begin->weights);
+    begin = end;
+    const TokenCurves rates(part, false), first(part, true);
+    if (rates.IsEmpty() && first.IsEmpty()) continue;
+    if (!std::exchange(is_open, true)) {
+      OpenSection("curves", "Over the context",
+                  "A line for each batch, of the table's numbers; it ends where weights and caches no longer fit. The "
+                  "colour of a dot says what decides there.",
+                  html);
+      html.Open("ul", {{"class", "legend"}});
+      for (const auto& [key, name] :
+           {std::pair("memory", "weights"), std::pair("caches", "caches"), std::pair("arithmetic", "arithmetic")})
+        html.Open("li").Element("span", {{"class", fmt::format("dot-key {}", key)}}, "").Text(name).Close();
+      html.Close();
+    }
+    html.Element("h3", title);
+    html.Open("div", {{"class", "curves"}});
+    for (const TokenCurves* const curves : {&rates, &first})
+      if (!curves->IsEmpty()) curves->Write(html);
+    html.Close();
+  }
+  if (is_open) html.Close();
+}
+
 // The charts of all devices, below each other.
 void AddRooflines(const SweepReport& report, HtmlWriter& html) {
   bool is_open = false;
@@ -199,6 +369,7 @@ std::string SweepSectionsHtml(const SweepReport& report, const std::vector<Secti
     if (!section.rows.empty()) AddHeatTable(section, look, html);
     html.Close();
     if (section.id == "overview") AddRooflines(report, html);
+    if (section.id == "tokens") AddTokenCurves(report, html);
   }
   return html.Take();
 }
@@ -222,6 +393,8 @@ std::string SweepPage(const SweepReport& report) {
   HtmlWriter roofline;
   if (shown.find("<section id=\"roofline\"") != std::string::npos)
     roofline.Element("a", {{"href", "#roofline"}}, "Roofline").Text(" ");
+  if (shown.find("<section id=\"curves\"") != std::string::npos)
+    roofline.Element("a", {{"href", "#curves"}}, "Over the context").Text(" ");
   const std::string links = roofline.Take() + LinksHtml(sections);
   const std::string data_as_of = report.data_as_of.empty() ? "" : "Data of " + report.data_as_of;
   const PageFrame frame{.page = ComparisonTemplate(),

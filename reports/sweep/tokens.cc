@@ -35,17 +35,22 @@ struct Row {
   const SweepCell& any() const { return decode.cell != nullptr ? *decode.cell : *prefill.cell; }
 };
 
+// "AMD EPYC, 1 thread", "NVIDIA H200".
+std::string PlaceOf(const SweepCell& cell) {
+  const std::int64_t threads = cell.kind == DeviceKind::kCpu ? NumberOf(cell, "threads") : 0;
+  return cell.device + (threads > 0 ? ", " + CountText(static_cast<std::size_t>(threads), "thread") : "");
+}
+
 Cell TimeCell(const std::optional<Latency>& time) {
   Cell cell(time ? FormatLatency(*time) : "");
   if (time) cell.number = time->count();
   return cell;
 }
 
-Cell RateCell(std::int64_t batch, const std::optional<Latency>& time) {
-  if (!time || time->count() <= 0) return Cell();
-  const double rate = static_cast<double>(batch) / std::chrono::duration<double>(*time).count();
-  Cell cell(fmt::format("{:.{}f}", rate, rate < 100 ? 1 : 0));
-  cell.number = rate;
+Cell RateCell(const std::optional<double>& rate) {
+  if (!rate) return Cell();
+  Cell cell(fmt::format("{:.{}f}", *rate, *rate < 100 ? 1 : 0));
+  cell.number = *rate;
   return cell;
 }
 
@@ -61,18 +66,31 @@ std::string DecidedBy(const Phase& phase) {
   return decided;
 }
 
-// By weights in the report's order, batch and context.
-std::vector<Row> RowsOf(const SweepReport& report, std::size_t begin, std::size_t count) {
-  std::map<std::tuple<std::size_t, std::int64_t, std::int64_t>, Row> rows;
-  std::map<std::string, std::size_t> weights;
-  for (std::size_t i = begin; i < begin + count; ++i) {
-    const SweepCell& cell = report.cells[i];
-    const std::size_t place = weights.try_emplace(FieldOf(cell, "weights"), weights.size()).first->second;
-    Row& row = rows[{place, NumberOf(cell, "batch"), NumberOf(cell, "context")}];
-    (FieldOf(cell, "phase") == "prefill" ? row.prefill : row.decode).cell = &cell;
-  }
+TokenRow LeastOf(const Row& row) {
+  return {.place = PlaceOf(row.any()),
+          .weights = FieldOf(row.any(), "weights"),
+          .batch = NumberOf(row.any(), "batch"),
+          .context = NumberOf(row.any(), "context"),
+          .first = row.prefill.least(),
+          .token = row.decode.least(),
+          .first_by = DecidedBy(row.prefill),
+          .token_by = DecidedBy(row.decode)};
+}
+
+// By device, and by weights in the report's order, batch and context.
+std::vector<Row> RowsOf(const SweepReport& report) {
   std::vector<Row> list;
-  for (auto& [key, row] : rows) list.push_back(row);
+  for (std::size_t begin = 0, end = 0; begin < report.cells.size(); begin = end) {
+    std::map<std::tuple<std::size_t, std::int64_t, std::int64_t>, Row> rows;
+    std::map<std::string, std::size_t> weights;
+    for (; end < report.cells.size() && report.cells[end].device == report.cells[begin].device; ++end) {
+      const SweepCell& cell = report.cells[end];
+      const std::size_t place = weights.try_emplace(FieldOf(cell, "weights"), weights.size()).first->second;
+      Row& row = rows[{place, NumberOf(cell, "batch"), NumberOf(cell, "context")}];
+      (FieldOf(cell, "phase") == "prefill" ? row.prefill : row.decode).cell = &cell;
+    }
+    for (auto& [key, row] : rows) list.push_back(row);
+  }
   return list;
 }
 
@@ -107,36 +125,48 @@ Section TokensSection(const SweepReport& report) {
     section.columns.push_back(NumberColumn("a token"));
     section.columns.push_back(NumberColumn("tokens/s"));
   }
-  for (std::size_t begin = 0, end = 0; begin < report.cells.size(); begin = end) {
-    while (end < report.cells.size() && report.cells[end].device == report.cells[begin].device) ++end;
-    for (const Row& row : RowsOf(report, begin, end - begin)) {
-      const std::int64_t batch = NumberOf(row.any(), "batch");
-      Cell caches;
-      if (row.decode.cell != nullptr && row.decode.cell->facts.inputs) {
-        caches = Cell(BytesText(*row.decode.cell->facts.inputs));
-        caches.number = static_cast<double>(row.decode.cell->facts.inputs->value);
-      }
-      TableRow cells{row.any().device,
-                     FieldOf(row.any(), "weights"),
-                     FieldOf(row.any(), "batch"),
-                     FieldOf(row.any(), "context"),
-                     TimeCell(row.prefill.least()),
-                     TimeCell(row.decode.least()),
-                     RateCell(batch, row.decode.least()),
-                     std::move(caches),
-                     DecidedBy(row.decode.cell != nullptr ? row.decode : row.prefill)};
-      if (const SweepCell* const prefill = row.prefill.cell;
-          prefill != nullptr && row.decode.cell != nullptr && prefill->state && *prefill->state == CellState::kSkipped)
-        cells.back().text += "; first token: " + prefill->reason;
-      if (is_measured) {
-        cells.push_back(TimeCell(row.prefill.measured()));
-        cells.push_back(TimeCell(row.decode.measured()));
-        cells.push_back(RateCell(batch, row.decode.measured()));
-      }
-      section.rows.push_back(std::move(cells));
+  for (const Row& row : RowsOf(report)) {
+    const TokenRow least = LeastOf(row);
+    Cell caches;
+    if (row.decode.cell != nullptr && row.decode.cell->facts.inputs) {
+      caches = Cell(BytesText(*row.decode.cell->facts.inputs));
+      caches.number = static_cast<double>(row.decode.cell->facts.inputs->value);
     }
+    TableRow cells{least.place,
+                   least.weights,
+                   FieldOf(row.any(), "batch"),
+                   FieldOf(row.any(), "context"),
+                   TimeCell(least.first),
+                   TimeCell(least.token),
+                   RateCell(least.rate()),
+                   std::move(caches),
+                   row.decode.cell != nullptr ? least.token_by : least.first_by};
+    if (const SweepCell* const prefill = row.prefill.cell; prefill != nullptr && row.decode.cell != nullptr &&
+                                                           prefill->state == CellState::kSkipped &&
+                                                           prefill->reason != row.decode.cell->reason)
+      cells.back().text += "; first token: " + prefill->reason;
+    if (is_measured) {
+      const TokenRow measured{.place = {},
+                              .weights = {},
+                              .batch = least.batch,
+                              .context = least.context,
+                              .first = row.prefill.measured(),
+                              .token = row.decode.measured(),
+                              .first_by = {},
+                              .token_by = {}};
+      cells.push_back(TimeCell(measured.first));
+      cells.push_back(TimeCell(measured.token));
+      cells.push_back(RateCell(measured.rate()));
+    }
+    section.rows.push_back(std::move(cells));
   }
   return section;
+}
+
+std::vector<TokenRow> TokenRows(const SweepReport& report) {
+  std::vector<TokenRow> rows;
+  for (const Row& row : RowsOf(report)) rows.push_back(LeastOf(row));
+  return rows;
 }
 
 std::string TokensText(const SweepReport& report, std::size_t width) {

@@ -2,15 +2,19 @@
 // form, and the table of tokens.
 #include "src/app/commands/llm/language_model.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
 
 #include <fstream>
+#include <tuple>
 
 #include "analyzer/bracket/bracket.h"
 #include "analyzer/floor/compulsory_traffic.h"
+#include "infimum/base/quantity_text.h"
+#include "reports/inspect/inspect.h"
 #include "src/app/commands/llm/llm.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/readers/onnx/read_model.h"
@@ -23,6 +27,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Dims = std::map<std::string, std::int64_t>;
 
 DeclaredInput Input(const std::string& name, const std::vector<std::string>& dims, DataType type = DataType::kS64) {
@@ -563,6 +568,80 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   const std::string shown = TokensText(*report, 0);
   EXPECT_THAT(shown, HasSubstr("tokens/s, at most"));
   EXPECT_LT(shown.find("own"), shown.find("s4"));
+  // A GPU has no threads to be said, a processor has.
+  EXPECT_THAT(shown, Not(HasSubstr("thread")));
+  SweepReport of_processor = *report;
+  for (SweepCell& changed : of_processor.cells) changed.kind = DeviceKind::kCpu;
+  EXPECT_THAT(TokensText(of_processor, 0), HasSubstr("L40S, 1 thread "));
+
+  // The page's curves are of the table's numbers, a pair for each device and type of weights.
+  const std::string page = SweepPage(*report);
+  std::size_t charts = 0, dots = 0;
+  for (std::size_t at = page.find("token-curves\""); at != std::string::npos; at = page.find("token-curves\"", at + 1))
+    ++charts;
+  EXPECT_EQ(charts, 2u * 2 * 2);
+  for (const TokenRow& row : TokenRows(*report)) {
+    ASSERT_TRUE(row.first && row.token);
+    for (const auto& [what, value, by] :
+         {std::tuple("first token, at least", FormatLatency(*row.first), row.first_by),
+          std::tuple("tokens/s, at most", fmt::format("{:.{}f}", *row.rate(), *row.rate() < 100 ? 1 : 0),
+                     row.token_by)}) {
+      const std::string hint =
+          fmt::format("batch {}, context {}\n{} {}\ndecided by {}</title>", row.batch, row.context, what, value, by);
+      EXPECT_THAT(page, HasSubstr(hint));
+      EXPECT_THAT(shown, HasSubstr(value));
+      ++dots;
+    }
+  }
+  EXPECT_EQ(dots, 2u * table.rows.size());
+}
+
+// Whatever only a run decides is counted at its least, and the table says so.
+TEST_F(Texts, ATableSaysWhatIsCountedAtItsLeast) {
+  LlmOptions options;
+  options.decode = Write(R"(
+      g (int64[batch_size, sequence_length] input_ids, float[batch_size, 2, past_length, 64] past_key)
+        => (float[kept, 64] y, float[batch_size, 2, total, 64] present_key)
+      <int64[2] of_table = {100, 64}, int64[1] first = {0}, int64[2] flat = {-1, 64}> {
+        table = ConstantOfShape <value: tensor = float[1] {1}> (of_table)
+        x = Gather (table, input_ids)
+        rows = Reshape (x, flat)
+        ones = Cast <to = 1> (input_ids)
+        [keep] places = NonZero (ones)
+        row = Gather (places, first)
+        picked = Squeeze (row, first)
+        y = Gather (rows, picked)
+        present_key = Concat <axis = 2> (past_key, past_key)
+      })");
+  options.batches = {1};
+  options.contexts = {100};
+  options.sweep.devices = {"h100-sxm"};
+  options.sweep.database = (folder_->path() / "none.db").string();
+  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_THAT(TokensText(*report, 0), HasSubstr("counted at its least, which any run has: kept.elements;"));
+  options.dims = {{"kept.elements", 1}};
+  const Result<SweepReport> stated = MakeLlmReport(options, talk);
+  ASSERT_TRUE(stated.ok()) << stated.error().message;
+  EXPECT_THAT(TokensText(*stated, 0), Not(HasSubstr("at its least")));
+}
+
+// What follows an operator whose result only a run decides is unknown for that reason, and said once.
+TEST_F(Texts, UnknownLayersStandWithTheirCause) {
+  const ModelGraph graph = Read(R"(
+      g (float[1000] mask, float[1000, 256] x) => (float[n, 256] y) <int64[1] first = {0}> {
+        [keep] places = NonZero (mask)
+        rows = Squeeze (places, first)
+        [pick] picked = Gather (x, rows)
+        [act] a = Relu (picked)
+        [twice] y = Add (a, a)
+      })",
+                                {});
+  const std::string text = InspectTable(graph, 0, {});
+  EXPECT_THAT(text,
+              HasSubstr("\nunknown, 1 layer (keep) and 3 layers behind it (pick, ...): how many elements it keeps"));
+  EXPECT_THAT(text, Not(HasSubstr("\nunknown, 1 layer (act)")));
 }
 
 // A Llama 3 in f16 at batch 1 on a device that only a data sheet knows: tokens a second at most, behind so many

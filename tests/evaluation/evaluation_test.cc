@@ -65,6 +65,11 @@ TEST(Cells, OfOtherDevicesHaveNoFramework) {
   EXPECT_EQ(cells[1].cell.quantity, CellQuantity::kFloor);
   EXPECT_EQ(cells[1].cell.framework.name, "");
   EXPECT_EQ(ConditionsOf(cells[1].cell), "H200");
+  // Threads are a processor's.
+  EvaluationCell cell = cells[0].cell;
+  EXPECT_THAT(ConditionsOf(cell), ::testing::HasSubstr("1 thread"));
+  cell.framework.name = "tensorrt";
+  EXPECT_THAT(ConditionsOf(cell), ::testing::Not(::testing::HasSubstr("thread")));
 }
 
 TEST(Cells, OfAFileAreKnownByItsContentAndNotByItsName) {

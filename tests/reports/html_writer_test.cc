@@ -36,6 +36,12 @@ TEST(HtmlWriterDeathTest, RefusesWhatABrowserWouldRun) {
   EXPECT_DEATH(HtmlWriter().Close(), "no element is open");
 }
 
+TEST(HtmlPage, ATemplateHasTwoVersions) {
+  const std::string page = "a<!--x-->b<!--/x--><!--y-->c<!--/y-->d<!--y--><!--/y--><!--x-->e<!--/x-->";
+  EXPECT_EQ(VersionOf(page, "x", "y"), "abde");
+  EXPECT_EQ(VersionOf(page, "y", "x"), "acd");
+}
+
 TEST(HtmlPage, WhatIsPutInIsNotSearchedAgain) {
   EXPECT_EQ(FillPage("<a>@@X@@</a>@@Y@@.",
                      {{"X", [] { return std::string("@@Y@@"); }}, {"Y", [] { return std::string("y"); }}}),

@@ -223,6 +223,8 @@ TEST(Bound, TheSelectionIsPrintedInWords) {
   selection.cache = CacheState::kWarm;
   selection.contract = NumericContract::kBf16;
   EXPECT_EQ(SelectionText(selection), "4 threads, warm caches, cross-fitted, bf16, fullest, then newest libraries");
+  selection.device.text = "gpu/NVIDIA/compute_capability=9.0";  // has none to speak of
+  EXPECT_EQ(SelectionText(selection), "warm caches, cross-fitted, bf16, fullest, then newest libraries");
 }
 
 TEST(Bound, SaysHowNearTheWeightsAreAndWhereRLoses) {

@@ -224,6 +224,7 @@ def check_labels_do_not_collide(page: Page, failures: Failures) -> None:
         collisions = page.evaluate(
             """(id) => {
               const svg = document.querySelector(`#${id} svg`);
+              if (!svg) return document.getElementById(id) ? ['nothing is drawn'] : [];
               const frame = svg.getBoundingClientRect();
               const texts = Array.from(svg.querySelectorAll('text')).map((t) => [t.textContent, t.getBoundingClientRect()]);
               const found = [];
@@ -389,6 +390,28 @@ def check_bare(
             page.screenshot(path=screenshots / "bare-1280-light.png", full_page=True)
 
 
+def check_floors(browser: Browser, report: Path, screenshots: Path | None, failures: Failures) -> None:
+    """Without any time the page shows floors and the roofline by layer, and nothing of what would need times."""
+    for viewport, scheme in ((WIDE, "light"), (NARROW, "dark")):
+        with opened(browser, report, viewport, scheme, failures) as page:
+            for gone in ("findings", "losses", "questions", "coverage", "missing", "roofline", "wins"):
+                failures.check(page.locator(f"#{gone}").count() == 0, f"without times there is #{gone}")
+            text = page.locator("main").inner_text()
+            for nothing in ("bound", "No layer", "thread"):
+                failures.check(nothing not in text, f"without times the page says {nothing!r}")
+            for chart in ("bracket", "families", "gaps", "graph"):
+                failures.check(page.locator(f"#{chart} .mark").count() >= 2, f"without times #{chart} has no marks")
+            headings = page.locator("#layer-table thead th").all_inner_texts()
+            failures.check("Decided by" in headings, f"the table's columns are {headings}")
+            first, second = (page.locator("#layer-table tbody tr.layer").nth(i).inner_text() for i in (0, 1))
+            failures.check("memory" in first, f"the first row does not say what decides it: {first!r}, {second!r}")
+            check_labels_do_not_collide(page, failures)
+            check_no_sideways_scrolling(page, failures)
+            check_accessibility(page, f"floors {scheme}", failures)
+            if screenshots is not None:
+                page.screenshot(path=screenshots / f"floors-{scheme}.png", full_page=True)
+
+
 def check_extremes(browser: Browser, folder: Path, failures: Failures) -> None:
     """A report without any number, and one where the framework beats the bound."""
     with opened(browser, folder / "empty.html", WIDE, "light", failures) as page:
@@ -443,6 +466,7 @@ def main() -> int:
             "bare": ["1", "bare"],
             "large": ["18"],
             "empty": ["1", "empty"],
+            "floors": ["1", "floors"],
             "inversion": ["1", "inversion"],
             "dense": ["12", "dense"],
             "transformer": ["12", "transformer"],
@@ -458,6 +482,7 @@ def main() -> int:
         check_sample(browser, Path(folder) / "sample.html", screenshots, failures)
         check_without_scripts(browser, Path(folder) / "sample.html", screenshots, failures)
         check_bare(browser, Path(folder) / "bare.html", screenshots, failures)
+        check_floors(browser, Path(folder) / "floors.html", screenshots, failures)
         check_extremes(browser, Path(folder), failures)
         check_large(browser, Path(folder) / "large.html", failures)
         for name in ("dense", "transformer"):

@@ -157,6 +157,31 @@ TEST(Headline, NeverHidesAnInversionOrWhatIsMissing) {
   EXPECT_EQ(Headline(ReportModel()), "The model: nothing was measured yet.");
 }
 
+TEST(WithoutTimes, FloorsAndRooflineAreShownAndNothingIsSaidOfTimes) {
+  const ReportModel report = SampleFloors();
+  ASSERT_TRUE(HasFloorsAlone(report));
+  const std::string page = HtmlReport(report), markdown = MarkdownReport(report), summary = Summary(report, {});
+  for (const std::string& text : {page, markdown, summary}) {
+    EXPECT_THAT(text, ::testing::HasSubstr(report.advice[0].command));
+    EXPECT_THAT(text, ::testing::HasSubstr("bandwidth memory"));
+    EXPECT_THAT(text, ::testing::HasSubstr("was not measured on"));
+  }
+  for (const char* there : {"Roofline by layer", "Roofline by operator family", "The floors", "id=\"layer-table\""})
+    EXPECT_THAT(page, ::testing::HasSubstr(there));
+  EXPECT_THAT(markdown, ::testing::HasSubstr("## Roofline by layer"));
+  const std::string visible = page.substr(0, page.find("id=\"report-data\""));
+  for (const char* gone : {"What to change first", "Ten questions", "Where the time is lost", "What is missing",
+                           "How much of the bound", "What would win", "@@", "<!--", "No layer", "hread"}) {
+    EXPECT_THAT(visible, ::testing::Not(::testing::HasSubstr(gone))) << gone;
+    EXPECT_THAT(markdown + summary, ::testing::Not(::testing::HasSubstr(gone))) << gone;
+  }
+  EXPECT_THAT(summary, ::testing::Not(::testing::HasSubstr("coverage")));
+  // With times all of it is there.
+  const std::string measured = HtmlReport(SampleReport());
+  EXPECT_THAT(measured, ::testing::HasSubstr("Ten questions about this model"));
+  EXPECT_THAT(measured, ::testing::Not(::testing::HasSubstr("Roofline by operator family")));
+}
+
 TEST(Markdown, IsAsTheGoldenText) { ExpectGolden("report.md", MarkdownReport(SampleReport())); }
 
 TEST(Markdown, NamesCannotLeaveTheirCell) {

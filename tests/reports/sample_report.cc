@@ -511,4 +511,33 @@ ReportModel SampleReport(const SampleOptions& options) {
   return report;
 }
 
+ReportModel SampleFloors() {
+  ReportModel report = SampleReport({1, false, true});
+  report.device_key = "gpu/NVIDIA/compute_capability=9.0";
+  report.bench_options.reset();
+  report.workloads.clear();
+  report.layer_workloads.clear();
+  report.region_workloads.clear();
+  Bracket& bracket = report.bracket;
+  bracket.bounds.clear();
+  bracket.regions.clear();
+  bracket.upper.clear();
+  bracket.what_ifs.clear();
+  bracket.regret.reset();
+  bracket.demonstrated.reset();
+  bracket.roofline = Latency(0);
+  for (LayerLatency& layer : bracket.layers) {
+    if (layer.status != LatencyStatus::kFree) {
+      LayerLatency least;
+      least.layer = layer.layer;
+      least.floor = layer.floor;
+      layer = least;
+    }
+    if (layer.floor > Latency(0)) layer.floor_by = "bandwidth memory";
+    bracket.roofline += layer.floor;
+  }
+  report.advice = {{"To be measured: 37 workloads", "infimum plan " + std::string(100, 'm') + ".onnx"}};
+  return report;
+}
+
 }  // namespace infimum

@@ -19,6 +19,9 @@ inline constexpr const char* kHostileName = "<img src=x onerror=alert(1)>\"'&</s
 
 ReportModel SampleReport(const SampleOptions& options = {});
 
+// Of a GPU on which nothing was measured.
+ReportModel SampleFloors();
+
 // A layer and what a bracket has of it.
 struct SampleLayer {
   Layer layer;

@@ -1,7 +1,8 @@
 // write_sample_report FILE [STAGES]: the sample report as HTML, for the browser test and for eyes.
 //   write_sample_report sample.html          about 170 layers
 //   write_sample_report large.html 18        about 3,000
-//   write_sample_report plain.html 1 bare    no run, nothing missing; also: empty, inversion, and other edges than a
+//   write_sample_report plain.html 1 bare    no run, nothing missing; also: empty, floors, inversion, and other edges
+//   than a
 //                                            residual network's: dense, transformer
 #include <cstdlib>
 #include <fstream>
@@ -15,7 +16,7 @@
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: write_sample_report FILE [STAGES [bare|empty|inversion|dense|transformer]]\n";
+    std::cerr << "usage: write_sample_report FILE [STAGES [bare|empty|floors|inversion|dense|transformer]]\n";
     return 2;
   }
   infimum::SampleOptions options;
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   if (kind == "transformer") report.edges = infimum::TransformerGraph(report.graph.layers.size());
   infimum::MarkLongestPath(report);
   if (kind == "empty") report = infimum::ReportModel();
+  if (kind == "floors") report = infimum::SampleFloors();
   // The framework beats our candidates: the bound is above the run.
   if (kind == "inversion") {
     for (infimum::AlignedRow& row : report.run->rows) *row.measured *= 0.7;

@@ -102,7 +102,7 @@ function drawBracket(data) {
   const top = 26;
   const bottom = top + rows.length * rowHeight;
   const { svg, width, narrow } = chartFrame('bracket-chart', bottom + 24,
-    'Bracket: ' + rows.map((row) => `${row.name} ${timeText(row.us)}`).join('; '));
+    (data.floorsAlone ? 'Floors: ' : 'Bracket: ') + rows.map((row) => `${row.name} ${timeText(row.us)}`).join('; '));
   const nameWidth = narrow ? width - 34 : Math.min(230, Math.max(...rows.map((row) => textWidth(row.name))));
   const left = narrow ? 2 : 34 + nameWidth + 14;
   const right = 84;
@@ -230,11 +230,11 @@ function drawFamilies(data) {
   if (list.length === 0) return;
   const rows = list.map((f) => ({
     label: f.family,
-    bars: (data.run ? [{ us: f.measured, color: 'measured' }] : []).concat([{ us: f.bound, color: 'bound' }]),
+    bars: (data.run ? [{ us: f.measured, color: 'measured' }] : []).concat([{ us: f.bound, color: data.floorsAlone ? 'floor' : 'bound' }]),
     note: data.run && f.bound > 0 && f.measured > 0 ? `${timeText(f.measured)} · ${ratioText(f.measured / f.bound)}` : timeText(f.bound || f.measured),
-    tip: [f.family, [['rows', String(f.count)], ['measured', data.run ? exactTimeText(f.measured) : ''], ['bound', exactTimeText(f.bound)]]],
+    tip: [f.family, [['rows', String(f.count)], ['measured', data.run ? exactTimeText(f.measured) : ''], [data.word, exactTimeText(f.bound)]]],
   }));
-  legend('families-chart', (data.run ? [{ color: 'measured', text: data.run.framework }] : []).concat([{ color: 'bound', text: 'bound' }]));
+  legend('families-chart', (data.run ? [{ color: 'measured', text: data.run.framework }] : []).concat([{ color: data.floorsAlone ? 'floor' : 'bound', text: data.word }]));
   drawBars('families-chart', rows, {
     description: 'Time by family: ' + rows.map((row) => `${row.label} ${row.note}`).join('; '), labelShare: 0.36, rowHeight: 32,
   });
@@ -280,23 +280,25 @@ function drawGaps(data) {
   const shownShare = gain > 0 ? percentText(d3.sum(shown, (row) => Math.max(0, weight(row))) / gain) : '';
   const noun = grouped ? 'configurations' : 'rows';
   const part = shown.length < all.length ? `These ${shown.length} of ${all.length} ${noun} hold ${shownShare} of ` : `All ${all.length} ${noun}: `;
-  document.getElementById('gaps-title').textContent = `${withRun ? 'Measured against bound, by' : 'The most expensive'} ${grouped ? 'configuration' : 'layer'}${withRun ? '' : 's'}`;
+  document.getElementById('gaps-title').textContent = data.floorsAlone ? `Roofline by ${grouped ? 'configuration' : 'layer'}` : `${withRun ? 'Measured against bound, by' : 'The most expensive'} ${grouped ? 'configuration' : 'layer'}${withRun ? '' : 's'}`;
   document.getElementById('gaps-lead').textContent = withRun
     ? `Largest gap first. ${part}what could be won in layers. Layers that the engine fused stand in one row.`
-    : `Largest bound first. ${part}the bound. There is no framework's run to compare with yet.`;
+    : data.floorsAlone ? `Largest first. ${part}the roofline: what each layer needs alone at least, by its bytes or by its FLOPs.`
+      : `Largest bound first. ${part}the bound. There is no framework's run to compare with yet.`;
   const rows = shown.map((row) => ({
     label: row.label,
-    bars: (withRun ? [{ us: row.measured_us, color: 'measured' }] : []).concat([{ us: row.bound_us, color: row.status === 'estimated' ? 'estimated' : 'bound' }]),
-    note: withRun ? signedTimeText(weight(row)) + (row.bound_us > 0 ? ' · ' + ratioText(row.measured_us / row.bound_us) : '') : timeText(row.bound_us),
+    bars: (withRun ? [{ us: row.measured_us, color: 'measured' }] : []).concat([{ us: row.bound_us, color: data.floorsAlone ? 'floor' : row.status === 'estimated' ? 'estimated' : 'bound' }]),
+    note: withRun ? signedTimeText(weight(row)) + (row.bound_us > 0 ? ' · ' + ratioText(row.measured_us / row.bound_us) : '')
+      : timeText(row.bound_us) + (data.floorsAlone && row.floor_decided_by ? ' · ' + row.floor_decided_by : ''),
     tip: [grouped ? row.key : row.label, [['layers', grouped ? middleCut(row.members.join(', '), 200) : ''], ['family', row.family],
-      ['measured', withRun ? exactTimeText(row.measured_us) : ''], ['bound', exactTimeText(row.bound_us)],
-      ['bound is', row.status], ['gap', withRun ? exactTimeText(weight(row)) : ''], ['roofline', exactTimeText(row.floor_us)],
+      ['measured', withRun ? exactTimeText(row.measured_us) : ''], ['bound', data.floorsAlone ? '' : exactTimeText(row.bound_us)],
+      ['bound is', data.floorsAlone ? '' : row.status], ['gap', withRun ? exactTimeText(weight(row)) : ''], ['roofline', exactTimeText(row.floor_us)], ['decided by', row.floor_decided_by],
       ['engine', grouped ? '' : row.engine_layers.join(', ')]]],
   }));
   legend('gaps-chart', (withRun ? [{ color: 'measured', text: data.run.framework }] : [])
-    .concat([{ color: 'bound', text: 'best measured kernels' }], shown.some((row) => row.status === 'estimated') ? [{ color: 'estimated', text: 'estimated from bytes moved' }] : []));
+    .concat([data.floorsAlone ? { color: 'floor', text: 'roofline' } : { color: 'bound', text: 'best measured kernels' }], shown.some((row) => row.status === 'estimated') ? [{ color: 'estimated', text: 'estimated from bytes moved' }] : []));
   drawBars('gaps-chart', rows, {
-    description: 'Measured and bound by layer: ' + rows.slice(0, 10).map((row) => `${row.label} ${row.note}`).join('; '), labelShare: 0.44, rowHeight: 28, right: 128,
+    description: (data.floorsAlone ? 'Roofline by layer: ' : 'Measured and bound by layer: ') + rows.slice(0, 10).map((row) => `${row.label} ${row.note}`).join('; '), labelShare: 0.44, rowHeight: 28, right: data.floorsAlone ? 176 : 128,
   });
   const more = document.getElementById('gaps-more');
   more.hidden = all.length <= 25;
@@ -322,6 +324,7 @@ function gapControls(data) {
 }
 
 function drawCoverage(data) {
+  if (data.floorsAlone) return;
   const counts = {};
   for (const layer of data.layers) counts[layer.status] = (counts[layer.status] || 0) + 1;
   const unknown = counts.unknown || 0;

@@ -31,7 +31,11 @@ function graphModel(data) {
   const chosen = data.regions.filter((region) => region.chosen && new Set(region.layers.map((index) => rowOf.get(index))).size > 1)
     .map((region) => ({ region, members: membersOf(nodes, region.layers) })).filter((one) => one.members.length > 1);
   for (const one of chosen) for (const node of one.members) node.chosen = one;
-  return { nodes, edges, size: graph.size, compared, weight, largest, chosen, byTop: nodes.slice().sort((a, b) => a.y - b.y), tallest: d3.max(nodes, (node) => node.height) };
+  return { nodes, edges, size: graph.size, compared, word: data.word, weight, largest, chosen, byTop: nodes.slice().sort((a, b) => a.y - b.y), tallest: d3.max(nodes, (node) => node.height) };
+}
+
+function isUntimed(node) {
+  return (node.layer.status === 'missing' || node.layer.status === 'unknown') && !(node.row && node.row.bound_us !== null);
 }
 
 // 0 (nothing to speak of) to 4, or 'faster' than the bound; null where nothing is known.
@@ -138,9 +142,9 @@ function graphTip(model, data, node) {
   const { layer, row } = node;
   const weight = row ? model.weight(row) : null;
   return [layer.name || '(no name)', [['operator', layer.op], ['row', row && row.layers.length > 1 ? row.label : ''],
-    ['measured', row && row.measured_us !== null ? exactTimeText(row.measured_us) : ''], ['bound', row && row.bound_us !== null ? exactTimeText(row.bound_us) : ''],
+    ['measured', row && row.measured_us !== null ? exactTimeText(row.measured_us) : ''], [data.word, row && row.bound_us !== null ? exactTimeText(row.bound_us) : ''], ['decided by', data.floorsAlone && row ? row.floor_decided_by : ''],
     ['gap', model.compared && weight !== null ? exactTimeText(weight) : ''], ['layer alone', row && row.layers.length > 1 && layer.latency_us !== null ? exactTimeText(layer.latency_us) : ''],
-    ['bound is', layer.status], ['kernel', layer.candidate], ['in the bound one with', node.chosen ? chosenWith(node).join(', ') : ''], ['critical path', layer.on_critical_path ? 'yes' : ''], ['', layer.reason]]];
+    ['bound is', data.floorsAlone ? '' : layer.status], ['kernel', layer.candidate], ['in the bound one with', node.chosen ? chosenWith(node).join(', ') : ''], ['critical path', layer.on_critical_path ? 'yes' : ''], ['', layer.reason]]];
 }
 
 function chosenWith(node) {
@@ -153,7 +157,7 @@ function nodeName(model, node) {
   const weight = row ? model.weight(row) : null;
   const others = row ? row.busy - 1 : 0;
   return [layer.name || '(no name)', layer.op, row && row.measured_us !== null ? `measured ${timeText(row.measured_us)}` : '',
-    row && row.bound_us !== null ? `bound ${timeText(row.bound_us)}` : layer.status,
+    row && row.bound_us !== null ? `${model.word} ${timeText(row.bound_us)}` : layer.status,
     model.compared && weight !== null ? `gap ${signedTimeText(weight)}` : '', others > 0 && !node.free ? `run as one with ${plural(others, 'other')}` : '',
     node.free ? 'free' : '', node.chosen ? `in the bound one with ${chosenWith(node).join(' and ')}` : '',
     layer.on_critical_path ? 'on the critical path' : '', `layer ${node.index + 1} of ${model.nodes.length}`].filter((part) => part).join(', ');
@@ -186,12 +190,12 @@ function graphLegend(model, data) {
   if (model.largest > 0) {
     for (let heat = HEAT_SHARES.length - 1; heat > 0; --heat) {
       if (!counts.has(heat)) continue;
-      items.push({ color: `heat-${heat}`, shape: 'edged', text: `${heat === HEAT_SHARES.length - 1 ? (model.compared ? 'gap ' : 'bound ') : ''}from ${timeText(HEAT_SHARES[heat] * model.largest)}: ${plural(counts.get(heat), 'row')}` });
+      items.push({ color: `heat-${heat}`, shape: 'edged', text: `${heat === HEAT_SHARES.length - 1 ? (model.compared ? 'gap ' : model.word + ' ') : ''}from ${timeText(HEAT_SHARES[heat] * model.largest)}: ${plural(counts.get(heat), 'row')}` });
     }
   }
   items.push({ color: 'heat-0', shape: 'edged', text: 'less' });
   if (counts.has('faster')) items.push({ color: 'heat-faster', shape: 'edged', text: `faster than its bound (${counts.get('faster')})` });
-  if (model.nodes.some((node) => node.layer.status === 'missing' || node.layer.status === 'unknown')) items.push({ color: 'missing', shape: 'hatched', text: 'no time known' });
+  if (model.nodes.some((node) => isUntimed(node))) items.push({ color: 'missing', shape: 'hatched', text: 'no time known' });
   if (model.nodes.some((node) => node.free)) items.push({ color: 'free', shape: 'small', text: 'free' });
   if (model.nodes.some((node) => node.layer.on_critical_path)) items.push({ color: 'text', shape: 'thick', text: 'critical path' });
   if (data.rows.some((row) => row.layers.length > 1)) items.push({ color: 'fused-rim', shape: 'outlined', text: 'run as one' });
@@ -204,5 +208,5 @@ function graphDescription(model, data) {
   const rows = data.rows.filter((row) => row.layers.length > 0 && model.weight(row) > 0).sort((a, b) => model.weight(b) - model.weight(a)).slice(0, 3);
   const list = rows.map((row) => `${row.label} ${timeText(model.weight(row))}`).join(', ');
   return `Graph of ${plural(model.nodes.length, 'layer')} and ${plural(model.edges.length, 'edge')}, ${critical} on the critical path`
-    + (list ? `; the largest ${model.compared ? 'gaps' : 'bounds'}: ${list}` : '') + '. The layer table holds the same as text.';
+    + (list ? `; the largest ${model.compared ? 'gaps' : model.word + 's'}: ${list}` : '') + '. The layer table holds the same as text.';
 }

@@ -27,20 +27,25 @@ function tableColumns(data) {
     { key: 'bound', title: `Bound, ${unit.name}`, number: true, value: (row) => row.bound_us, text: time((row) => row.bound_us) },
     { key: 'gap', title: `Gap, ${unit.name}`, number: true, run: true, value: gap, text: time(gap), tone: (row) => tone(ratio(row)) },
     { key: 'ratio', title: 'Ratio', number: true, run: true, value: ratio, text: (row) => (ratio(row) === null ? '' : ratioText(ratio(row))), tone: (row) => tone(ratio(row)) },
-    { key: 'share', title: data.run ? 'Of the time' : 'Of the bound', number: true, value: share, text: (row) => (share(row) === null ? '' : percentCell(share(row) / basis)) },
+    { key: 'share', title: data.run ? 'Of the time' : `Of the ${data.word}`, number: true, value: share, text: (row) => (share(row) === null ? '' : percentCell(share(row) / basis)) },
     { key: 'peak', title: 'Of peak', number: true, value: peak, text: (row) => (peak(row) === null ? '' : percentCell(peak(row))) },
     { key: 'status', title: 'Bound is', value: (row) => row.status, text: (row) => row.status },
     { key: 'candidate', title: 'Best kernel', value: (row) => row.candidate, text: (row) => row.candidate },
     { key: 'floor', title: `Roofline, ${unit.name}`, number: true, value: (row) => row.floor_us, text: time((row) => row.floor_us) },
+    { key: 'decided', title: 'Decided by', value: (row) => row.floor_decided_by, text: (row) => row.floor_decided_by || '' },
     { key: 'flops', title: 'FLOPs', number: true, value: (row) => row.flops || null, text: (row) => (row.flops > 0 ? prefixedText(row.flops, '') : '') },
     { key: 'bytes', title: 'Bytes', number: true, value: (row) => row.bytes || null, text: (row) => (row.bytes > 0 ? prefixedText(row.bytes, 'B') : '') },
     { key: 'rate', title: 'FLOP/s', number: true, value: rate, text: (row) => (rate(row) === null ? '' : prefixedText(rate(row), '')) },
   ];
+  if (data.floorsAlone) return FLOOR_COLUMNS.map((key) => columns.find((column) => column.key === key));
   return columns.filter((column) => data.run || !column.run);
 }
 
 // Those that are shown at first, where there is room for them.
 const FIRST_COLUMNS = ['position', 'name', 'op', 'measured', 'bound', 'gap', 'ratio', 'share', 'peak', 'status', 'candidate'];
+
+// All that a layer without a time has.
+const FLOOR_COLUMNS = ['position', 'name', 'op', 'floor', 'share', 'decided', 'flops', 'bytes'];
 
 // One box for each column but the name, which says what a row is.
 function columnChoice(columns, shown, render) {
@@ -118,15 +123,16 @@ function compareBy(column, descending) {
 function layerTable(data) {
   prepareRows(data);
   const every = tableColumns(data);
-  const chosen = new Set(FIRST_COLUMNS);
+  const chosen = new Set(data.floorsAlone ? FLOOR_COLUMNS : FIRST_COLUMNS);
   // Where all is measured a column that says so takes the room of the kernels' names.
   if (data.rows.every((row) => row.status === 'measured' || row.status === 'free')) chosen.delete('status');
   let columns = every.filter((column) => chosen.has(column.key));
   const state = { column: every[0], descending: false, showAll: false, open: new Set(), timer: 0 };
-  if (data.run) {
-    state.column = every.find((column) => column.key === 'gap');
+  if (data.run || data.floorsAlone) {
+    state.column = every.find((column) => column.key === (data.run ? 'gap' : 'floor'));
     state.descending = true;
   }
+  document.getElementById('status-choice').hidden = data.floorsAlone;
   const table = document.getElementById('layer-table');
   const body = table.querySelector('tbody');
   const filter = document.getElementById('filter-text');

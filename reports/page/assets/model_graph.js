@@ -43,7 +43,6 @@ class ModelGraph {
       .attr('class', critical ? 'edge critical' : 'edge').attr('d', routePath).each(function keep(edge) { edge.element = this; });
     edges(false);
     edges(true);
-    const isUntimed = (node) => node.layer.status === 'missing' || node.layer.status === 'unknown';
     const heatClass = (node) => (node.free ? '' : node.heat !== null ? `heat-${node.heat}` : isUntimed(node) ? 'untimed' : '');
     const marks = this.root.append('g').selectAll('rect').data(model.nodes).enter().append('rect')
       .attr('class', (node) => ['node', 'mark', node.layer.status, heatClass(node), node.layer.on_critical_path ? 'critical' : ''].join(' ').trim())
@@ -206,7 +205,7 @@ class ModelGraph {
     this.nextRank = (this.nextRank + 1) % this.ranked.length;
     this.show(row.layers, duration);
     if (document.activeElement === this.view) this.keys.activate(this.model.nodes[row.main_layer]);
-    announce(`${row.label}: ${this.model.compared ? 'gap' : 'bound'} ${timeText(this.model.weight(row))}`);
+    announce(`${row.label}: ${this.model.compared ? 'gap' : this.model.word} ${timeText(this.model.weight(row))}`);
   }
 
   open(node) {
@@ -228,7 +227,7 @@ class ModelGraph {
     on('graph-out', () => this.zoomBy(1 / 1.6));
     on('graph-fit', () => this.fit(250));
     on('graph-next', () => this.showNextLargest(350));
-    document.getElementById('graph-next').textContent = `Next largest ${this.model.compared ? 'gap' : 'bound'}`;
+    document.getElementById('graph-next').textContent = `Next largest ${this.model.compared ? 'gap' : this.model.word}`;
     document.getElementById('graph-next').hidden = this.ranked.length === 0;
     let width = this.view.clientWidth;
     new ResizeObserver(() => {
@@ -253,6 +252,6 @@ function drawModelGraph(data) {
   if (section.hidden) return;
   const compared = data.rows.some((row) => row.bound_us !== null && row.measured_us !== null);
   section.classList.toggle('by-bound', !compared);
-  document.getElementById('graph-lead').textContent = `Every layer; data flows down, then on to the next column. The colour says ${compared ? 'by how much measured exceeds bound in the layer\u2019s row' : 'what the bound counts for the layer\u2019s row'}. Ctrl and the wheel, two fingers or + and \u2212 zoom; a click opens the row in the table.`;
+  document.getElementById('graph-lead').textContent = `Every layer; data flows down, then on to the next column. The colour says ${compared ? 'by how much measured exceeds bound in the layer\u2019s row' : (data.floorsAlone ? 'what the layer needs alone at least' : 'what the bound counts for the layer\u2019s row')}. Ctrl and the wheel, two fingers or + and \u2212 zoom; a click opens the row in the table.`;
   data.modelGraph = new ModelGraph(data);
 }

@@ -73,6 +73,10 @@ function drawCharts(data) {
 function main() {
   document.documentElement.classList.remove('no-script');
   const data = JSON.parse(document.getElementById('report-data').textContent, visible);
+  // Without a time of any layer its roofline stands for it, and is called so.
+  data.floorsAlone = !data.run && data.bounds.length === 0;
+  data.word = data.floorsAlone ? 'roofline' : 'bound';
+  if (data.floorsAlone) for (const row of data.rows) row.bound_us = row.floor_us > 0 ? row.floor_us : row.bound_us;
   copyButtons();
   saveButtons();
   gapControls(data);

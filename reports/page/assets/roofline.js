@@ -2,6 +2,7 @@
 'use strict';
 
 function drawRoofline(data) {
+  if (data.floorsAlone) return;
   const points = [];
   const largest = d3.max(data.rows, (row) => Math.max(row.bound_us || 0, row.measured_us || 0)) || 1;
   for (const row of data.rows) {

@@ -1,6 +1,8 @@
 #include "src/app/model_report/report_output.h"
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
@@ -11,6 +13,25 @@ namespace infimum::cli {
 
 std::string DefaultReportPath(const std::string& model, bool anonymize) {
   return (anonymize ? std::string("model") : ModelName(model)) + ".html";
+}
+
+std::string PathOfOwnReport(const std::string& path, const std::string& sha256) {
+  constexpr std::size_t kDigits = 8;
+  const auto is_free = [&sha256](const std::string& candidate) {
+    std::error_code failed;
+    if (!std::filesystem::exists(candidate, failed)) return true;
+    std::ifstream file(candidate, std::ios::binary);
+    const std::string page(std::istreambuf_iterator<char>(file), {});
+    return !sha256.empty() && page.find(sha256) != std::string::npos;
+  };
+  const std::filesystem::path whole(path);
+  std::string own = path;
+  for (std::size_t number = 2; !is_free(own); ++number) {
+    const bool is_hashed = number == 2 && !sha256.empty();
+    own = (whole.parent_path() / whole.stem()).string() + "-" +
+          (is_hashed ? sha256.substr(0, kDigits) : std::to_string(number)) + whole.extension().string();
+  }
+  return own;
 }
 
 Status CheckReportForm(const std::string& path) {

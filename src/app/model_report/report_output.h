@@ -16,6 +16,10 @@ inline constexpr const char* kReportForms =
 // In the working folder: the model's name and .html, or model.html where that name is not to be told.
 std::string DefaultReportPath(const std::string& model, bool anonymize);
 
+// `path`, unless the file there is not of the model with this hash, nor a page of it: then another name, with the first
+// digits of the hash in it. Without a hash, of a model whose name is not to be told, any file there is another one's.
+std::string PathOfOwnReport(const std::string& path, const std::string& sha256);
+
 // An error where the ending is of none of them; before any work.
 Status CheckReportForm(const std::string& path);
 // The form that the ending asks for; without one, and with any other, the page.

@@ -70,6 +70,11 @@ bool Keeps(const std::string& kept, NumericContract contract) {
   return kept == Name(contract) || kept == Name(NumericContract::kStrictF32);
 }
 
+std::string PlaceText(const Device& device, std::int64_t threads) {
+  if (device.kind != DeviceKind::kCpu) return device.name;
+  return fmt::format("{} with {}", device.name, CountText(static_cast<std::size_t>(threads), "thread"));
+}
+
 std::string DimsText(const std::map<std::string, std::int64_t>& dims) {
   std::string text;
   for (const auto& [name, extent] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, extent);

@@ -9,6 +9,7 @@
 
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/contract.h"
+#include "infimum/measurement/device.h"
 
 namespace infimum {
 
@@ -18,6 +19,9 @@ std::vector<std::string> DifferencesOf(const RunProfile& run, const RunProfile& 
 // Whether a run that says it kept `kept` counts under `contract`: its own, or stricter. A run that says nothing does
 // not.
 bool Keeps(const std::string& kept, NumericContract contract);
+
+// "AMD EPYC with 8 threads", of a processor.
+std::string PlaceText(const Device& device, std::int64_t threads);
 
 // "batch=8 seq=128"
 std::string DimsText(const std::map<std::string, std::int64_t>& dims);

@@ -6,6 +6,7 @@
 
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
+#include "src/core/graph/framework_names.h"
 #include "src/core/results/evaluation_json.h"
 
 namespace infimum {
@@ -76,7 +77,7 @@ std::string ConditionsOf(const EvaluationCell& cell) {
       if (!more.empty()) framework += " " + more;
     for (const auto& [name, value] : cell.framework.options) framework += " " + name + "=" + value;
     add(framework);
-    add(cell.threads == 1 ? "1 thread" : fmt::format("{} threads", cell.threads));
+    if (!NeedsGpu(cell.framework.name)) add(cell.threads == 1 ? "1 thread" : fmt::format("{} threads", cell.threads));
     add(cell.cores.empty() ? "" : "cores " + cell.cores);
   }
   add(cell.contract);

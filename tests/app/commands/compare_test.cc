@@ -221,7 +221,8 @@ TEST_F(CompareWithBound, TheTextSaysTheSame) {
 TEST_F(CompareWithBound, WithoutAProfileTheStoresOwnRunIsTaken) {
   const Ended none = Compare({});
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_THAT(none.errors, HasSubstr("holds no run of this model by onnxruntime"));
+  EXPECT_THAT(none.errors, ::testing::ContainsRegex("holds no run of this model by onnxruntime on .* with 1 thread: "));
+  EXPECT_THAT(Compare({"--device", "h200"}).errors, HasSubstr("by onnxruntime on NVIDIA H200: --run FILE"));
 }
 
 TEST_F(CompareWithBound, AnImportedProfileIsComparedFromTheStore) {

@@ -18,6 +18,7 @@ namespace infimum::testing::evaluate_test {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -146,7 +147,13 @@ TEST_F(EvaluateTest, ALanguageModelsTableShowsWhatWasMeasured) {
   EXPECT_TRUE(cells[1]["latency_us"].is_null());
   EXPECT_EQ(cells[1]["fields"]["weights"], "s4");
   EXPECT_LE(cells[1]["facts"]["floor_us"].get<double>(), cells[0]["facts"]["floor_us"].get<double>());
-  EXPECT_THAT(program_.Run(llm({})), HasSubstr("tokens/s, at most"));
+  EXPECT_THAT(program_.Run(llm({})), AllOf(HasSubstr("tokens/s, at most"), HasSubstr(", 1 thread ")));
+  // Ranges with k, too; one device by two names is one.
+  const nlohmann::json grown =
+      program_.Json({"llm", model, "--device", "h100,h100-sxm", "--batch", "1", "--context", "32", "--format", "json"});
+  EXPECT_EQ(grown["cells"].size(), 1U);
+  EXPECT_EQ(grown["remarks"].size(), 1U);
+  EXPECT_THAT(program_.Infimum(llm({"--context", "1..8k*2"})).errors, Not(HasSubstr("is not a number")));
   EXPECT_THAT(program_.Infimum(llm({"--weights", "s3"})).errors, HasSubstr("types of weights are own"));
 }
 

@@ -213,7 +213,7 @@ done
   setenv("PATH", path.c_str(), 1);
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_EQ(ended.output,
-            "tensorrt 10.9.0: 1.500 ms (mean of 3 process medians, 1 thread, 1 layer profiled, run kept in "
+            "tensorrt 10.9.0: 1.500 ms (mean of 3 process medians, 1 layer profiled, run kept in "
             "infimum.db); the layers 1.250 ms together, under a profiler whose cost tensorrt does not report\n");
   const nlohmann::json run = nlohmann::json::parse(program.Read("run.json"));
   EXPECT_THAT(run.at("device").get<std::string>(), HasSubstr("gpu/"));

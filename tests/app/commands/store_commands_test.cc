@@ -9,7 +9,9 @@
 namespace infimum {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class StoreCommands : public ::testing::Test {
@@ -85,11 +87,48 @@ TEST_F(StoreCommands, AnotherDeviceIsAnalyzedWithoutMeasuring) {
                                                  "L40S", "--db", "a.db", "--report", "there.md"});
   EXPECT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("nothing is measured"));
-  EXPECT_THAT(program_.Read("there.md"), HasSubstr("L40S"));
+  // Floors, the layers that they are of, what decides each, and what would be measured; a GPU has no threads to be
+  // said.
+  const std::string report = program_.Read("there.md");
+  const std::string bound =
+      program_.Run({"bound", testing::ProgramTest::Light("squeezenet"), "--device", "L40S", "--db", "a.db"});
+  for (const std::string& text : {report, ended.output, bound}) {
+    EXPECT_THAT(text, AllOf(HasSubstr("L40S"), HasSubstr("floor, textbook"), HasSubstr("arithmetic f32"),
+                            HasSubstr("infimum plan "), HasSubstr("workloads")));
+    for (const char* nothing : {"thread", "0 %,", "overage", "No layer", "No framework", "without a time"})
+      EXPECT_THAT(text, Not(HasSubstr(nothing)));
+  }
   EXPECT_FALSE(std::filesystem::exists(program_.folder() / "a.db"));
   const testing::Ended unknown =
       program_.Infimum({"analyze", testing::ProgramTest::Light("squeezenet"), "--device", "L40Z", "--db", "a.db"});
   EXPECT_EQ(unknown.exit_code, 1);
+}
+
+// Files of one name are in many folders.
+TEST_F(StoreCommands, AReportsOwnNameTakesNoOtherModelsReport) {
+  const auto report = [&](const std::string& folder, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"report", folder + "/net.onnx", "--device", "h200", "--db", "none.db"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return program_.Infimum(arguments).errors;
+  };
+  for (const char* name : {"squeezenet", "resnet50"}) {
+    std::filesystem::create_directory(program_.folder() / name);
+    std::filesystem::copy_file(testing::ProgramTest::Light(name), program_.folder() / name / "net.onnx");
+  }
+  EXPECT_THAT(report("squeezenet", {}), HasSubstr("wrote net.html"));
+  const std::string first = program_.Read("net.html");
+  const std::string other = report("resnet50", {});
+  EXPECT_THAT(other, ::testing::ContainsRegex("wrote net-[0-9a-f]{8}\\.html"));
+  EXPECT_EQ(program_.Read("net.html"), first);
+  // Each model's own is replaced.
+  EXPECT_EQ(report("resnet50", {}), other);
+  EXPECT_THAT(report("squeezenet", {}), HasSubstr("wrote net.html"));
+  // A report that does not say of which model it is replaces none, nor one another's.
+  EXPECT_THAT(report("squeezenet", {"--anonymize"}), HasSubstr("wrote model.html"));
+  EXPECT_THAT(report("resnet50", {"--anonymize"}), HasSubstr("wrote model-2.html"));
+  // A name that was asked for is taken.
+  EXPECT_THAT(report("resnet50", {"-o", "net.html"}), HasSubstr("wrote net.html"));
+  EXPECT_NE(program_.Read("net.html"), first);
 }
 
 TEST_F(StoreCommands, ACheckSaysWhatIsWrongAndEndsWithOne) {

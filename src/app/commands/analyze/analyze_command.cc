@@ -45,12 +45,13 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   analysis.model = options.model;
   INFIMUM_ASSIGN_OR_RETURN(analysis.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(analysis.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
-  const std::string report_path =
+  std::string report_path =
       options.report.empty() ? DefaultReportPath(options.model, options.analysis.anonymize) : options.report;
   INFIMUM_RETURN_IF_ERROR(CheckReportForm(report_path));
 
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Analysis result, AnalyzeHereOrThere(analysis, options.device, talk));
+  if (options.report.empty()) report_path = PathOfOwnReport(report_path, result.report.graph.sha256);
   INFIMUM_RETURN_IF_ERROR(WriteReport(report_path, result.report));
   SummaryOptions summary;
   summary.color = isatty(STDOUT_FILENO) == 1;

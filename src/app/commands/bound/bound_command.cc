@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <set>
 
 #include "db/store/data_sheets.h"
 #include "infimum/base/quantity_text.h"
@@ -9,9 +10,12 @@
 #include "infimum/base/utf8.h"
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
+#include "reports/text/layer_words.h"
+#include "reports/text/quantity_text.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/bound/estimate_question.h"
+#include "src/app/model_report/report_filling.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {
@@ -75,6 +79,21 @@ std::string Heading(const std::string& asked, const Device& device) {
   return heading + "\n\n";
 }
 
+// What would be measured where nothing is, and by which command: a line below the table.
+std::string MeasureText(const BoundOptions& options, const std::map<std::string, std::int64_t>& dims,
+                        const Analysis& analysis) {
+  std::set<std::string> missing;
+  for (const LayerLatency& row : analysis.bracket.layers)
+    if (const Layer& layer = analysis.graph.layer(row.layer); row.status == LatencyStatus::kMissing && layer.workload)
+      missing.insert(ConfigOf(layer));
+  if (!analysis.bracket.bounds.empty() || missing.empty()) return "";
+  const std::string model = ModelArguments(options.model, dims);
+  return fmt::format("measure    {}: {}\n", CountText(missing.size(), "workload"),
+                     options.stored.device.empty() ? "infimum analyze " + model
+                                                   : fmt::format("infimum plan {} --device {} -o plan.txt, run there",
+                                                                 model, ShellQuoted(analysis.device.name)));
+}
+
 Result<int> RunBound(const BoundOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   StoredAnalysisOptions stored = options.stored;
@@ -93,7 +112,8 @@ Result<int> RunBound(const BoundOptions& options) {
                   {.table =
                        [&] {
                          return Heading(options.stored.device, analysis.device) +
-                                BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth());
+                                BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth()) +
+                                MeasureText(options, stored.dims, analysis);
                        },
                    .json = [&] { return BoundJson(analysis.graph, analysis.bracket); },
                    .csv = [&] { return BoundCsv(analysis.graph, analysis.bracket, options.layers); }}));

@@ -183,11 +183,9 @@ Result<RunProfile> StoredRun(const Asked& asked, const ComparedModel& model) {
   INFIMUM_ASSIGN_OR_RETURN(std::optional<RunProfile> run,
                            FastestRun(asked.store, model.graph.sha256, selection, model.dims, options.framework));
   if (run) return *std::move(run);
-  return Error{
-      fmt::format("{} holds no run of this model by {} on {} with {}: --run FILE names a profile, "
-                  "`infimum measure {}` makes one",
-                  ShownAddress(options.database), options.framework, device.name,
-                  CountText(static_cast<std::size_t>(selection.threads), "thread"), options.model.string())};
+  return Error{fmt::format(
+      "{} holds no run of this model by {} on {}: --run FILE names a profile, `infimum measure {}` makes one",
+      ShownAddress(options.database), options.framework, PlaceText(device, selection.threads), options.model.string())};
 }
 
 // Which dimensions runs had: what they tell, what a person says, what their shapes tell, else what the first run that

@@ -262,10 +262,8 @@ Status AddStoredRuns(const SideReportOptions& options, std::vector<NamedProfile>
                              FastestRun(*store, under.graph.sha256, selection, options.dims, framework));
     if (!run)
       return Error{
-          fmt::format("{} holds no run of this model by {} on {} with {}; `infimum measure {} --framework {}` "
-                      "makes one",
-                      ShownAddress(options.database), framework, device.name,
-                      CountText(static_cast<std::size_t>(selection.threads), "thread"),
+          fmt::format("{} holds no run of this model by {} on {}; `infimum measure {} --framework {}` makes one",
+                      ShownAddress(options.database), framework, PlaceText(device, selection.threads),
                       ShellQuoted(options.models.front().string()), ShellQuoted(framework))};
     profiles.push_back({framework, *std::move(run)});
   }

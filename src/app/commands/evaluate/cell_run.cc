@@ -147,7 +147,8 @@ Result<const ModelUnder*> CellRunner::ReadModelOf(const PlannedCell& planned, bo
   return &read_->second;
 }
 
-Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, CellFacts& facts) {
+Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, Prepared& prepared) {
+  CellFacts& facts = prepared.facts;
   const bool is_measured = planned.cell.quantity == CellQuantity::kLatency;
   INFIMUM_ASSIGN_OR_RETURN(const ModelUnder* const under, ReadModelOf(planned, is_measured));
   if (planned.family == nullptr) {
@@ -165,6 +166,7 @@ Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChan
   const Floor& floor = FloorOf(floors, ProgramClass::kTextbook);
   facts.floor = floor.latency;
   facts.decided_by = floor.decided_by;
+  prepared.assumptions = floor.assumptions;
   const CompulsoryTraffic traffic = FindCompulsoryTraffic(under->graph);
   facts.inputs = Bytes{static_cast<std::int64_t>(traffic.inputs)};
   if (floor.decided_by.starts_with("bandwidth"))
@@ -198,7 +200,7 @@ Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, boo
                     fmt::format("needs {} by estimate, and {} are there", BytesText(*facts.memory), BytesText(most)));
   }
   if (floors || planned.family == nullptr) {
-    const Status added = AddFloor(planned, peaks, facts);
+    const Status added = AddFloor(planned, peaks, prepared);
     if (!added.ok()) return refuse(CellState::kSkipped, added.error().message);
   }
   return prepared;

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/bracket/what_if.h"
 #include "analyzer/types/device_model.h"
@@ -46,7 +47,8 @@ class CellRunner {
 
   struct Prepared {
     CellFacts facts;
-    std::optional<CellResult> refusal;  // no use to run it: this is its result
+    std::optional<CellResult> refusal;     // no use to run it: this is its result
+    std::vector<std::string> assumptions;  // of the floor, where it was asked for
   };
   // What is known without running it. With `floors` also the least time on the cell's device, which takes a reading of
   // the model. An error where the file cannot be read at all. `peaks`: of the device as it could be.
@@ -75,7 +77,7 @@ class CellRunner {
   Result<const DeviceModel*> ModelOfDevice(const std::string& name, std::int64_t threads, NumericContract contract,
                                            std::span<const PeakChange> peaks = {});
   Result<const ModelUnder*> ReadModelOf(const PlannedCell& planned, bool needs_weights);
-  Status AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, CellFacts& facts);
+  Status AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, Prepared& prepared);
 
   CellRunnerOptions options_;
   const Installation& installation_;

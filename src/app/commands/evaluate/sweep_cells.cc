@@ -110,6 +110,7 @@ std::vector<SweepCell> SweepCellsOf(std::span<const PlannedCell> cells, std::spa
                    .name = planned.name,
                    .conditions = ConditionsOf(planned.cell),
                    .device = planned.cell.device.empty() ? device.name : planned.cell.device,
+                   .kind = device.kind,
                    .fields = FieldsWithUsual(planned),
                    .state = {},
                    .reason = {},

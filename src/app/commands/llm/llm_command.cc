@@ -1,6 +1,7 @@
 // infimum llm MODEL: tokens per second at most, over batch, context, device and type of weights.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "infimum/base/text.h"
@@ -26,15 +27,16 @@ struct LlmCommandOptions {
   TalkOptions talk;
 };
 
-// "1k,8k,128k" in words that ranges are made of: k is 1,024.
+// "1k,8k,128k" and "1..8k*2" in words that ranges are made of: k behind a number is 1,024.
 Result<std::vector<std::int64_t>> ParseCounts(const char* option, const std::string& text) {
   std::string plain;
-  for (const std::string_view piece : Split(text, ',')) {
-    const bool is_kilo = !piece.empty() && (piece.back() == 'k' || piece.back() == 'K');
-    const auto number = ParseInteger(is_kilo ? piece.substr(0, piece.size() - 1) : piece);
-    plain += plain.empty() ? "" : ",";
-    plain +=
-        is_kilo && number && *number < (std::int64_t{1} << 40) ? std::to_string(*number * 1024) : std::string(piece);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+    const auto number = ParseInteger(std::string_view(text).substr(at, end - at));
+    const bool is_kilo = end < text.size() && (text[end] == 'k' || text[end] == 'K');
+    plain += is_kilo && number && *number < (std::int64_t{1} << 40) ? std::to_string(*number * 1024)
+                                                                    : text.substr(at, end + 1 - at);
+    at = end + 1;
   }
   const synth::Parameter parameter{.name = option, .what = "", .usual = 1, .least = 1};
   return synth::ParseValues(parameter, plain);
@@ -105,7 +107,7 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--batch", options->batches, "sequences at once: 1,8,32 or 1..128*2")->capture_default_str();
   command
       ->add_option("--context", options->contexts,
-                   "positions in the caches when a token is made, and of the prompt: 1k,8k,128k")
+                   "positions in the caches when a token is made, and of the prompt: 1k,8k,128k or 1..8k*2")
       ->capture_default_str();
   command
       ->add_option("--weights", options->weights,

@@ -154,11 +154,14 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   const Latency end_to_end = *time;
   WarnOfNoise(run, end_to_end, talk);
   if (options.output != "-") {
-    INFIMUM_RETURN_IF_ERROR(WriteOutput(
-        "-", fmt::format("{} {}: {:.3f} ms (mean of {} process medians, {} thread{}, {} layer{} profiled, {}){}\n",
-                         Printable(run.framework), Printable(run.framework_version), end_to_end.count() / 1000.0,
-                         run.end_to_end.size(), framework.threads, framework.threads == 1 ? "" : "s", run.layers.size(),
-                         run.layers.size() == 1 ? "" : "s", kept, ProfiledText(run, end_to_end))));
+    std::string threads;
+    if (device.kind == DeviceKind::kCpu)
+      threads = CountText(static_cast<std::size_t>(framework.threads), "thread") + ", ";
+    INFIMUM_RETURN_IF_ERROR(
+        WriteOutput("-", fmt::format("{} {}: {:.3f} ms (mean of {} process medians, {}{} layer{} profiled, {}){}\n",
+                                     Printable(run.framework), Printable(run.framework_version),
+                                     end_to_end.count() / 1000.0, run.end_to_end.size(), threads, run.layers.size(),
+                                     run.layers.size() == 1 ? "" : "s", kept, ProfiledText(run, end_to_end))));
   }
   return kDone;
 }

@@ -76,7 +76,7 @@ Result<int> RunReport(const ReportOptions& options) {
   if (options.model.empty()) return UsageError("MODEL is required; see infimum report --help");
   if (options.reproduce && options.stored.anonymize)
     return UsageError("--reproduce names the model's file, which --anonymize takes away");
-  const std::string output =
+  std::string output =
       options.output.empty() ? DefaultReportPath(options.model, options.stored.anonymize) : options.output;
   if (!options.reproduce) INFIMUM_RETURN_IF_ERROR(CheckReportForm(output));
   StoredAnalysisOptions stored = options.stored;
@@ -85,6 +85,7 @@ Result<int> RunReport(const ReportOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(const Analysis analysis, AnalyzeStored(stored));
   if (options.reproduce) return Reproduce(options, analysis);
+  if (options.output.empty()) output = PathOfOwnReport(output, analysis.report.graph.sha256);
   INFIMUM_RETURN_IF_ERROR(WriteReport(output, analysis.report));
   if (output != "-") options.talk.Make().Say(fmt::format("wrote {}", output));
   return kDone;

@@ -104,6 +104,9 @@ class SweepFilling {
         remarks_.push_back(fmt::format("left out: results of a device that the store does not describe: {}", name));
         continue;
       }
+      // Two names of one device are one.
+      const auto is_known = [&](const SweptDevice& swept) { return swept.device.Key() == device->Key(); };
+      if (std::ranges::any_of(devices_, is_known)) continue;
       const bool has_results = std::ranges::find(keys, device->Key().text) != keys.end();
       if (!has_results)
         remarks_.push_back(
@@ -173,6 +176,8 @@ class SweepFilling {
 
   // Of models, one reading each for all devices: a model's cells stand at the same place on each.
   Status AddFloors(std::vector<std::vector<SweepCell>>& cells) {
+    constexpr std::string_view kAtLeast = "least-";  // of TagsOfQuantities
+    std::set<std::string> at_least;
     std::size_t most = 0, all = 0, done = 0;
     for (std::size_t device = 0; device < cells.size(); ++device) {
       if (!AsksForFloors(devices_[device])) continue;
@@ -196,6 +201,8 @@ class SweepFilling {
         SweepCell& cell = cells[device][i];
         INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true, swept.peaks));
         cell.facts = std::move(prepared.facts);
+        for (const std::string& tag : prepared.assumptions)
+          if (tag.starts_with(kAtLeast)) at_least.insert(tag.substr(kAtLeast.size()));
         if (prepared.refusal) {
           cell.state = prepared.refusal->state;
           cell.reason = prepared.refusal->reason;
@@ -204,6 +211,10 @@ class SweepFilling {
         }
       }
     talk_.EndProgress();
+    if (!at_least.empty())
+      remarks_.push_back(fmt::format(
+          "counted at its least, which any run has: {}; --assume NAME=N states it, in an evaluation a model's dims",
+          Join(std::vector<std::string>(at_least.begin(), at_least.end()), ", ")));
     return {};
   }
 
