@@ -108,7 +108,7 @@ class Walk {
     } else if (is(MovementKind::kScatter) && !layer.operand_inputs.empty()) {
       const double given = all - static_cast<double>(ElementCount(movement->inputs[1]));
       consider(Updating(scope, index, 0, input(layer.operand_inputs[0], std::max(given, 0.0), true, false)));
-    } else if (layer.status == LayerStatus::kUnknown && layer.in_place.empty()) {
+    } else if (layer.status == LayerStatus::kUnknown && layer.in_place.empty() && !layer.least) {
       // Nobody knows which of its inputs it updates.
       for (std::size_t i = 0; i < layer.inputs.size(); ++i)
         if (layer.inputs[i] && MayShareABuffer(scope.graph.value(*layer.inputs[i]), scope.graph.value(made)))
