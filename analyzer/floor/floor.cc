@@ -94,7 +94,7 @@ FlopsByType SumFlops(const ModelGraph& graph, const NeededShares& needs, const D
 
 bool AnyUnknown(const ModelGraph& graph) {
   return std::any_of(graph.layers.begin(), graph.layers.end(), [](const Layer& layer) {
-    if (layer.status == LayerStatus::kUnknown && layer.bodies.empty()) return true;
+    if (layer.status == LayerStatus::kUnknown && layer.bodies.empty() && !layer.least) return true;
     return std::any_of(layer.bodies.begin(), layer.bodies.end(),
                        [](const SubGraph& body) { return body.graph == nullptr || AnyUnknown(*body.graph); });
   });

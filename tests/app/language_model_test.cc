@@ -621,6 +621,7 @@ TEST_F(Texts, ATableSaysWhatIsCountedAtItsLeast) {
   const Result<SweepReport> report = MakeLlmReport(options, talk);
   ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_THAT(TokensText(*report, 0), HasSubstr("counted at its least, which any run has: kept.elements;"));
+  EXPECT_THAT(TokensText(*report, 0), HasSubstr("leave out layers that are not known, the first that of "));
   options.dims = {{"kept.elements", 1}};
   const Result<SweepReport> stated = MakeLlmReport(options, talk);
   ASSERT_TRUE(stated.ok()) << stated.error().message;

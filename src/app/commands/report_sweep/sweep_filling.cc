@@ -177,7 +177,10 @@ class SweepFilling {
   // Of models, one reading each for all devices: a model's cells stand at the same place on each.
   Status AddFloors(std::vector<std::vector<SweepCell>>& cells) {
     constexpr std::string_view kAtLeast = "least-";  // of TagsOfQuantities
+    constexpr std::string_view kOmitted = "unknown-layers-omitted";
     std::set<std::string> at_least;
+    std::size_t omitting = 0;
+    std::string first_omitting;
     std::size_t most = 0, all = 0, done = 0;
     for (std::size_t device = 0; device < cells.size(); ++device) {
       if (!AsksForFloors(devices_[device])) continue;
@@ -201,8 +204,10 @@ class SweepFilling {
         SweepCell& cell = cells[device][i];
         INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true, swept.peaks));
         cell.facts = std::move(prepared.facts);
-        for (const std::string& tag : prepared.assumptions)
+        for (const std::string& tag : prepared.assumptions) {
           if (tag.starts_with(kAtLeast)) at_least.insert(tag.substr(kAtLeast.size()));
+          if (tag == kOmitted && omitting++ == 0) first_omitting = cell.name + ", " + cell.conditions;
+        }
         if (prepared.refusal) {
           cell.state = prepared.refusal->state;
           cell.reason = prepared.refusal->reason;
@@ -211,6 +216,11 @@ class SweepFilling {
         }
       }
     talk_.EndProgress();
+    if (omitting > 0)
+      remarks_.push_back(
+          fmt::format("floors of {} leave out layers that are not known, the first that of {}: `infimum inspect` with "
+                      "these dimensions says which, and why",
+                      CountText(omitting, "cell"), first_omitting));
     if (!at_least.empty())
       remarks_.push_back(fmt::format(
           "counted at its least, which any run has: {}; --assume NAME=N states it, in an evaluation a model's dims",
