@@ -323,13 +323,23 @@ class Finder {
                  std::ranges::all_of(outer->inputs, [&](const Shape& input) { return ElementCount(input) < elements; });
         });
         if (!has_outer) continue;
-        // The state may go on elsewhere; one reader contracts it with a query.
+        // The new state, also in the type that it is kept in, may go on elsewhere; one reader contracts it with a
+        // query.
+        std::vector<ValueId> kept{sum.output};
         std::optional<FusionStep> read;
-        for (LayerId reader : steps_.ReadersOf(sum.output)) {
-          const std::optional<FusionStep> step = StepAt(reader);
-          if (!step || (product(*step) == nullptr && !std::holds_alternative<MatMulConfig>(step->config))) continue;
-          if (read) return;
-          read = step;
+        for (std::size_t of = 0; of < kept.size(); ++of) {
+          for (LayerId reader : steps_.ReadersOf(kept[of])) {
+            std::optional<FusionStep> step = StepAt(reader);
+            if (!step) continue;
+            const auto* cast = std::get_if<PointwiseConfig>(&step->config);
+            if (of == 0 && kept.size() == 1 && cast != nullptr && cast->kind == PointwiseKind::kCast) {
+              kept.push_back(step->output);
+              members->push_back(*std::move(step));
+            } else if (product(*step) != nullptr || std::holds_alternative<MatMulConfig>(step->config)) {
+              if (read) return;
+              read = std::move(step);
+            }
+          }
         }
         if (!read) return;
         if (product(*read) != nullptr) {
@@ -339,11 +349,16 @@ class Finder {
           if (total == nullptr || total->kind != ReductionKind::kSum) return;
         }
         if (ElementCount(OutputsOf(read->config)[0].shape) >= elements) continue;
+        const ValueId result = read->output;
         members->push_back(*std::move(read));
         const Growth growth = GrowthOf(*std::move(members));
         const std::vector<std::size_t> leaving = growth.Leaving();
+        const auto leaves = [&](ValueId value) {
+          return std::ranges::any_of(leaving,
+                                     [&](std::size_t member) { return growth.members()[member].output == value; });
+        };
         if (growth.layers().size() > kMostFused || leaving.size() != 2 || leaving[1] + 1 != growth.members().size() ||
-            growth.members()[leaving[0]].output != sum.output || !steps_.IsConvex(growth.layers()))
+            !leaves(result) || std::ranges::none_of(kept, leaves) || !steps_.IsConvex(growth.layers()))
           continue;
         Propose("linear-attention", growth, leaving);
         return;
@@ -379,9 +394,9 @@ class Finder {
       for (std::size_t j = 0; j < members[i].operands.size(); ++j) {
         const ValueId operand = members[i].operands[j];
         const std::optional<LayerId> writer = steps_.WriterOf(operand);
-        const std::optional<FusionStep> step =
-            operand != state && writer && OnlyReader(steps_, operand) ? StepAt(*writer) : std::nullopt;
+        const std::optional<FusionStep> step = writer && OnlyReader(steps_, operand) ? StepAt(*writer) : std::nullopt;
         const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
+        if (operand == state && config != nullptr && config->kind != PointwiseKind::kCast) continue;
         const bool is_new = std::ranges::none_of(
             members, [&](const FusionStep& member) { return step && member.layers == step->layers; });
         if (config != nullptr && is_new && ElementCount(OutputShape(*config)) == elements) members.push_back(*step);
