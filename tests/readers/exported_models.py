@@ -72,6 +72,42 @@ class WithPast(torch.nn.Module):  # type: ignore[misc]
         return (result.logits, *(tensor for layer in layers for tensor in (layer.keys, layer.values)))
 
 
+class WithStates(torch.nn.Module):  # type: ignore[misc]
+    """A language model of recurrent layers: of each its convolution's state and its recurrence's, of attentions the
+    cache; `kinds` says which, by layer."""
+
+    def __init__(self, model: Any, kinds: list[tuple[str, ...]]) -> None:
+        super().__init__()
+        self.model, self.kinds = model, kinds
+
+    def forward(self, ids: Any, *states: Any) -> tuple[Any, ...]:
+        if not states:
+            return (self.model(input_ids=ids, use_cache=False).logits,)
+        cache = transformers.DynamicCache(config=self.model.config)
+        given = iter(states)
+        for layer, kinds in zip(cache.layers, self.kinds, strict=True):
+            for kind in kinds:
+                state = next(given)
+                if kind == "keys":
+                    layer.lazy_initialization(state, state)
+                if kind in ("keys", "values"):
+                    setattr(layer, kind, state)
+                    continue
+                layer.device, layer.dtype = state.device, state.dtype
+                getattr(layer, kind)[0] = state.clone()  # the cache writes into it
+                getattr(layer, f"is_{kind}_initialized")[0] = True
+                layer.has_previous_state[0] = True
+                if kind == "conv_states":
+                    layer.conv_kernel_size[0] = state.shape[-1]
+        name = "cache_params" if "Mamba" in type(self.model).__name__ else "past_key_values"
+        result = self.model(input_ids=ids, use_cache=True, **{name: cache})
+        kept = []
+        for layer, kinds in zip(cache.layers, self.kinds, strict=True):
+            for kind in kinds:
+                kept.append(getattr(layer, kind) if kind in ("keys", "values") else getattr(layer, kind)[0])
+        return (result.logits, *kept)
+
+
 class DecoderWithPast(torch.nn.Module):  # type: ignore[misc]
     """An encoder-decoder's decoder, with what it keeps of itself and of the encoder."""
 
@@ -154,6 +190,53 @@ def language_models() -> Iterator[Export]:
                 opset = 18
             number = "f16" if dtype == torch.float16 else "f32"
             yield Export(f"{name}/{phase}/b{batch}/{number}/opset{opset}", make, dtype, opset)
+
+
+def recurrent_models() -> Iterator[Export]:
+    """State space models, linear attention, short convolutions: a step of decoding, and a prefill."""
+    wide: dict[str, Any] = dict(vocab_size=1024, pad_token_id=0, bos_token_id=1, eos_token_id=2, hidden_size=512)
+    wide["num_hidden_layers"] = 2
+    dense = dict(wide, num_attention_heads=8, num_key_value_heads=2, intermediate_size=1024)
+    delta = dict(
+        dense, head_dim=64, layer_types=["linear_attention", "full_attention"], linear_num_key_heads=4,
+        linear_num_value_heads=8, linear_key_head_dim=64, linear_value_head_dim=64,
+    )  # fmt: skip
+    ssm = dict(wide, state_size=16, expand=2)
+    conv, recurrent, keys = "conv_states", "recurrent_states", ("keys", "values")
+    past = (2, PAST, 64)  # of keys, without the batch
+    # The configuration, what each layer keeps, and of what size.
+    models: dict[str, tuple[dict[str, Any], list[tuple[str, ...]], list[tuple[int, ...]]]] = {
+        "Mamba": (ssm, [(conv, recurrent)] * 2, [(1024, 4), (1024, 16)] * 2),
+        "FalconMamba": (ssm, [(conv, recurrent)] * 2, [(1024, 4), (1024, 16)] * 2),
+        "Mamba2": (
+            dict(wide, num_heads=16, head_dim=64, state_size=64, n_groups=1, chunk_size=16),
+            [(conv, recurrent)] * 2, [(1152, 4), (16, 64, 64)] * 2,
+        ),
+        "Qwen3Next": (
+            dict(delta, num_experts=0, mlp_only_layers=[0, 1]), [(conv, recurrent), keys],
+            [(1024, 4), (8, 64, 64), past, past],
+        ),
+        "Qwen3_5": (delta, [(conv, recurrent), keys], [(1024, 4), (8, 64, 64), past, past]),
+        "Jamba": (
+            dict(dense, attn_layer_period=2, attn_layer_offset=1, num_experts=1, use_mamba_kernels=False),
+            [(conv, recurrent), keys], [(1024, 4), (1024, 16), past, past],
+        ),
+        "Lfm2": (dict(dense, layer_types=["conv", "full_attention"]), [(conv,), keys], [(512, 3), past, past]),
+    }  # fmt: skip
+    for name, (options, kinds, sizes) in models.items():
+        half, single = torch.float16, torch.float32
+        for phase, batch, dtype in (("decode", 1, half), ("decode", 8, single), ("prefill", 1, single)):
+
+            def make(
+                name: str = name, options: dict[str, Any] = options, kinds: list[tuple[str, ...]] = kinds,
+                sizes: list[tuple[int, ...]] = sizes, phase: str = phase, batch: int = batch,
+            ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+                configuration = name + ("TextConfig" if name == "Qwen3_5" else "Config")
+                model = getattr(transformers, name + "ForCausalLM")(getattr(transformers, configuration)(**options))
+                states = [torch.zeros(batch, *size) for size in sizes] if phase == "decode" else []
+                return WithStates(model, kinds), (integers(batch, 1 if states else PROMPT), *states), {}
+
+            yield Export(f"{name}/{phase}/b{batch}", make, dtype)
 
 
 def encoders() -> Iterator[Export]:
@@ -423,6 +506,8 @@ class Found:
     norms: int
     multiply_adds: int
     unknown: list[str]
+    convolutions: int  # with their state, or cut out of a padded one
+    steps: int  # of linear attention
 
 
 def inspect(infimum: str, path: Path) -> Found:
@@ -444,7 +529,10 @@ def inspect(infimum: str, path: Path) -> Found:
             heads = sizes["n"] * sizes["heads"] * sizes["q"] * sizes["kv"]
             products += heads * (sizes["head"] + sizes.get("value_head", sizes["head"]))
     unknown = [f"{layer['name']}: {layer['reason']}" for layer in layers if layer["status"] == "unknown"]
-    return Found(attentions, norms, products, unknown)
+    # Of each convolution the regions of its epilogue begin alike.
+    convolutions = {region["layers"][0] for region in regions if region["rule"] == "causal-convolution"}
+    steps = sum(region["rule"] == "linear-attention" for region in regions)
+    return Found(attentions, norms, products, unknown, len(convolutions), steps)
 
 
 @dataclass
@@ -452,6 +540,8 @@ class Row:
     attentions: int
     norms: int
     ratio: tuple[float, float]  # of the multiply-adds to PyTorch's, least and most
+    convolutions: int
+    steps: int
 
 
 def read_table() -> dict[str, Row]:
@@ -461,7 +551,11 @@ def read_table() -> dict[str, Row]:
             continue
         name, attentions, norms, ratio = line.split()[:4]
         least, _, most = ratio.partition("..")
-        rows[name] = Row(int(attentions), int(norms), (float(least), float(most or least)))
+        named = dict(re.findall(r" (convolutions|steps)=(\d+)", line))
+        rows[name] = Row(
+            int(attentions), int(norms), (float(least), float(most or least)), int(named.get("convolutions", 0)),
+            int(named.get("steps", 0)),
+        )  # fmt: skip
     return rows
 
 
@@ -491,6 +585,11 @@ def check(infimum: str, export: Export, row: Row | None, folder: Path) -> list[s
         wrong.append(f"{found.attentions} of {row.attentions} attentions")
     if found.norms != row.norms:
         wrong.append(f"{found.norms} of {row.norms} normalizations")
+    if (found.convolutions, found.steps) != (row.convolutions, row.steps):
+        wrong.append(
+            f"{found.convolutions} of {row.convolutions} causal convolutions, {found.steps} of {row.steps} steps of"
+            " linear attention"
+        )
     if counted and not row.ratio[0] <= ratio <= row.ratio[1]:
         wrong.append(f"{found.multiply_adds} multiply-adds where PyTorch has {counted}: {ratio}")
     return wrong
@@ -502,7 +601,7 @@ def main() -> int:
     transformers.logging.set_verbosity_error()
     torch.manual_seed(0)
     rows = read_table()
-    exports = [*language_models(), *encoders(), *encoder_decoders(), *vision_models(), *diffusion_models()]
+    exports = [*language_models(), *recurrent_models(), *encoders(), *encoder_decoders(), *vision_models(), *diffusion_models()]
     failures = 0
     start = time.monotonic()
     kept = os.environ.get("INFIMUM_KEEP_EXPORTS")

@@ -98,10 +98,12 @@ class Finder {
       const LayerConfig& config = step->config;
       if (std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config)) {
         GrowProduct(*step);
+        if (std::holds_alternative<ConvolutionConfig>(config)) GrowCausalConvolution(*step);
       } else if (std::holds_alternative<PointwiseConfig>(config)) {
         GrowChain(*step);
         GrowPrologue(*step);
         ProposeRotary(*step);
+        ProposeLinearAttention(*step);
       }
     }
     ProposeSharedInputs();
@@ -248,6 +250,169 @@ class Finder {
     return halves;
   }
 
+  // A convolution of each channel along the positions: with the state before it joined, of which the last positions are
+  // the next state, and the positions of its result that are wanted cut out. Every closed prefix of what follows.
+  void GrowCausalConvolution(const FusionStep& product) {
+    const auto& convolution = std::get<ConvolutionConfig>(product.config);
+    if (convolution.transposed || convolution.kernel.rank() != 1 || convolution.groups < 2 ||
+        convolution.groups != convolution.output_channels || convolution.groups != convolution.input.dims[1])
+      return;
+    const auto movement = [&](std::optional<LayerId> layer, MovementKind kind) {
+      std::optional<FusionStep> step = layer ? StepAt(*layer) : std::nullopt;
+      const auto* config = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
+      return config != nullptr && config->kind == kind ? step : std::nullopt;
+    };
+    std::vector<FusionStep> members{product};
+    std::size_t states = 0;
+    if (std::optional<FusionStep> joined = movement(steps_.WriterOf(product.operands[0]), MovementKind::kConcat);
+        joined && std::get<MovementConfig>(joined->config).inputs.size() == 2 &&
+        std::get<MovementConfig>(joined->config).inputs[0].dims.back() == 1 && !steps_.Escapes(joined->output)) {
+      bool is_state = true;
+      for (LayerId reader : steps_.ReadersOf(joined->output)) {
+        if (reader == product.layers[0]) continue;
+        std::optional<FusionStep> state = movement(reader, MovementKind::kSlice);
+        is_state = is_state && state && ++states == 1;
+        if (is_state) members.push_back(*std::move(state));
+      }
+      if (!is_state) return;
+      members.push_back(*std::move(joined));
+    }
+    const std::optional<FusionStep> cut = OnlyReader(steps_, product.output);
+    const bool is_cut = cut && movement(cut->layers[0], MovementKind::kSlice);
+    if (is_cut) members.push_back(*cut);
+    if (members.size() == 1) return;  // an epilogue of a product is enough
+    Growth growth = GrowthOf(std::move(members));
+    const std::int64_t elements = ElementCount(OutputsOf(is_cut ? cut->config : product.config)[0].shape);
+    for (std::optional<FusionStep> next; steps_.IsConvex(growth.layers()); growth.Add(*std::move(next))) {
+      const std::vector<std::size_t> leaving = growth.Leaving();
+      if (leaving.size() == 1 + states && leaving.back() + 1 == growth.members().size())
+        Propose("causal-convolution", growth, leaving);
+      next = NextPointwise(growth, elements);
+      if (!next) return;
+    }
+  }
+
+  // A step of linear attention: state' = state * decay + outer product, of which the delta rule takes what the state
+  // knows already, and what a query reads of it. `sum` is state'.
+  void ProposeLinearAttention(const FusionStep& sum) {
+    const auto& add = std::get<PointwiseConfig>(sum.config);
+    const std::int64_t elements = ElementCount(OutputShape(add));
+    if (add.kind != PointwiseKind::kAdd || sum.operands.size() != 2) return;
+    // A product of as many elements as the state.
+    const auto product = [&](const FusionStep& step) {
+      const auto* config = std::get_if<PointwiseConfig>(&step.config);
+      return config != nullptr && config->kind == PointwiseKind::kMultiply &&
+                     ElementCount(OutputShape(*config)) == elements
+                 ? config
+                 : nullptr;
+    };
+    for (ValueId operand : sum.operands) {
+      const std::optional<LayerId> writer = steps_.WriterOf(operand);
+      const std::optional<FusionStep> decayed = writer ? StepAt(*writer) : std::nullopt;
+      const PointwiseConfig* decay = decayed ? product(*decayed) : nullptr;
+      if (decay == nullptr) continue;
+      for (std::size_t i = 0; i < decayed->operands.size(); ++i) {
+        const ValueId state = decayed->operands[i];
+        if (ElementCount(decay->inputs[i]) != elements || steps_.IsConstant(state)) continue;
+        std::optional<std::vector<FusionStep>> members = StepOfState(*decayed, sum, state, elements);
+        if (!members) continue;
+        // Keys and values, smaller than the state each, are multiplied to its size.
+        const bool has_outer = std::ranges::any_of(*members, [&](const FusionStep& step) {
+          const PointwiseConfig* outer = product(step);
+          return outer != nullptr &&
+                 std::ranges::all_of(outer->inputs, [&](const Shape& input) { return ElementCount(input) < elements; });
+        });
+        if (!has_outer) continue;
+        // The new state, also in the type that it is kept in, may go on elsewhere; one reader contracts it with a
+        // query.
+        std::vector<ValueId> kept{sum.output};
+        std::optional<FusionStep> read;
+        for (std::size_t of = 0; of < kept.size(); ++of) {
+          for (LayerId reader : steps_.ReadersOf(kept[of])) {
+            std::optional<FusionStep> step = StepAt(reader);
+            if (!step) continue;
+            const auto* cast = std::get_if<PointwiseConfig>(&step->config);
+            if (of == 0 && kept.size() == 1 && cast != nullptr && cast->kind == PointwiseKind::kCast) {
+              kept.push_back(step->output);
+              members->push_back(*std::move(step));
+            } else if (product(*step) != nullptr || std::holds_alternative<MatMulConfig>(step->config)) {
+              if (read) return;
+              read = std::move(step);
+            }
+          }
+        }
+        if (!read) return;
+        if (product(*read) != nullptr) {
+          members->push_back(*read);
+          read = OnlyReader(steps_, read->output);
+          const auto* total = read ? std::get_if<ReductionConfig>(&read->config) : nullptr;
+          if (total == nullptr || total->kind != ReductionKind::kSum) return;
+        }
+        if (ElementCount(OutputsOf(read->config)[0].shape) >= elements) continue;
+        const ValueId result = read->output;
+        members->push_back(*std::move(read));
+        const Growth growth = GrowthOf(*std::move(members));
+        const std::vector<std::size_t> leaving = growth.Leaving();
+        const auto leaves = [&](ValueId value) {
+          return std::ranges::any_of(leaving,
+                                     [&](std::size_t member) { return growth.members()[member].output == value; });
+        };
+        if (growth.layers().size() > kMostFused || leaving.size() != 2 || leaving[1] + 1 != growth.members().size() ||
+            !leaves(result) || std::ranges::none_of(kept, leaves) || !steps_.IsConvex(growth.layers()))
+          continue;
+        Propose("linear-attention", growth, leaving);
+        return;
+      }
+    }
+  }
+
+  // What is between the decayed state and the sum, and the element-wise layers of the state's size that only they read;
+  // nullopt where other layers are between.
+  std::optional<std::vector<FusionStep>> StepOfState(const FusionStep& decayed, const FusionStep& sum, ValueId state,
+                                                     std::int64_t elements) const {
+    constexpr std::size_t kMostBetween = 64;
+    const std::size_t first = decayed.layers.back().index(), last = sum.layers.front().index();
+    if (last - first > kMostBetween) return std::nullopt;
+    std::vector<FusionStep> after{decayed};  // what depends on the decayed state
+    const auto reads = [](const FusionStep& reader, const FusionStep& written) {
+      return std::ranges::find(reader.operands, written.output) != reader.operands.end();
+    };
+    for (std::size_t i = first + 1; i < last; ++i)
+      if (std::optional<FusionStep> step = StepAt(LayerId(i)))
+        if (std::ranges::any_of(after, [&](const FusionStep& before) { return reads(*step, before); }))
+          after.push_back(*std::move(step));
+    std::vector<FusionStep> members{sum};
+    for (std::size_t i = after.size(); i-- > 0;) {
+      if (std::ranges::none_of(members, [&](const FusionStep& member) { return reads(member, after[i]); })) continue;
+      const LayerConfig& config = after[i].config;
+      if (!std::holds_alternative<PointwiseConfig>(config) && !std::holds_alternative<ReductionConfig>(config) &&
+          !std::holds_alternative<MatMulConfig>(config))
+        return std::nullopt;
+      members.push_back(std::move(after[i]));
+    }
+    for (std::size_t i = 0; i < members.size() && members.size() < kMostFused; ++i) {
+      for (std::size_t j = 0; j < members[i].operands.size(); ++j) {
+        const ValueId operand = members[i].operands[j];
+        const std::optional<LayerId> writer = steps_.WriterOf(operand);
+        const std::optional<FusionStep> step = writer && OnlyReader(steps_, operand) ? StepAt(*writer) : std::nullopt;
+        const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
+        if (operand == state && config != nullptr && config->kind != PointwiseKind::kCast) continue;
+        const bool is_new = std::ranges::none_of(
+            members, [&](const FusionStep& member) { return step && member.layers == step->layers; });
+        if (config != nullptr && is_new && ElementCount(OutputShape(*config)) == elements) members.push_back(*step);
+      }
+    }
+    return members;
+  }
+
+  // In topological order.
+  Growth GrowthOf(std::vector<FusionStep> members) const {
+    std::ranges::sort(members, {}, [](const FusionStep& step) { return step.layers.back(); });
+    Growth growth(steps_, members[0]);
+    for (std::size_t i = 1; i < members.size(); ++i) growth.Add(std::move(members[i]));
+    return growth;
+  }
+
   // The longest chain from each element-wise layer: of n in a row n - 1 regions, so that a product's epilogue may take
   // the first ones.
   void GrowChain(const FusionStep& first) {
@@ -312,6 +477,9 @@ const std::vector<FusionRule>& FusionRules() {
       {"normalization-prologue", "element-wise layers, such as a residual sum, and the normalization that reads them"},
       {"softmax-prologue", "element-wise layers, such as scale and mask, and the softmax that reads them"},
       {"rotary", "elements turned by the angle of their position, halves swapped and negated"},
+      {"causal-convolution",
+       "a convolution of each channel with the state before it, its next state, and an activation"},
+      {"linear-attention", "a state's decay, the outer product added to it, and what a query reads of it"},
       {"shared-input", "matrix products of one input by weights of their own, such as queries, keys and values"},
       {"attention", "queries times keys, scale, mask, softmax, times values"},
   };

@@ -32,6 +32,7 @@ FusionSteps::FusionSteps(const ModelGraph& graph)
                      .index()];
       roots_[layer.outputs[0]->index()] = root;
       views_[root.index()].emplace_back(i);
+      writers_[layer.outputs[0]->index()] = LayerId(i);
       continue;
     }
     for (const std::optional<ValueId>& input : layer.inputs) {
@@ -92,17 +93,30 @@ std::vector<LayerId> FusionSteps::WithInnerViews(std::span<const LayerId> layers
   std::vector<LayerId> all(layers.begin(), layers.end());
   std::ranges::sort(all);
   const std::size_t members = all.size();
+  const auto is_member = [&](LayerId layer) {
+    return std::binary_search(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(members), layer);
+  };
   for (std::size_t i = 0; i < members; ++i) {
     for (const std::optional<ValueId>& output : graph_.layer(all[i]).outputs) {
       if (!output || Escapes(*output) || ReadersOf(*output).empty()) continue;
-      const auto is_member = [&](LayerId reader) {
-        return std::binary_search(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(members), reader);
-      };
       if (!std::ranges::all_of(ReadersOf(*output), is_member)) continue;
       all.insert(all.end(), ViewsOf(*output).begin(), ViewsOf(*output).end());
     }
+    // Of a value that leaves, the views that a member reads it through.
+    for (const std::optional<ValueId>& input : graph_.layer(all[i]).inputs) {
+      if (!input || RootOf(*input) == *input) continue;
+      const std::optional<LayerId> writer = WriterOf(RootOf(*input));
+      if (!writer || !is_member(*writer)) continue;
+      for (ValueId value = *input; RootOf(value) != value;) {
+        const LayerId view = *WriterOf(value);
+        all.push_back(view);
+        const std::vector<std::optional<ValueId>>& inputs = graph_.layer(view).inputs;
+        value = **std::ranges::find_if(inputs, [&](const auto& of) { return of && !IsConstant(*of); });
+      }
+    }
   }
   std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 

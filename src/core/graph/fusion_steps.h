@@ -40,14 +40,15 @@ class FusionSteps {
   // Layers that read the root or a view of it, and are no views themselves; ascending, without repeats.
   std::span<const LayerId> ReadersOf(ValueId root) const { return readers_[root.index()]; }
   std::span<const LayerId> ViewsOf(ValueId root) const { return views_[root.index()]; }
-  std::optional<LayerId> WriterOf(ValueId root) const { return writers_[root.index()]; }
+  // Of a root or of a view.
+  std::optional<LayerId> WriterOf(ValueId value) const { return writers_[value.index()]; }
   // Whether the root or a view of it leaves the graph or enters a body.
   bool Escapes(ValueId root) const { return escapes_[root.index()]; }
   bool IsConstant(ValueId value) const { return graph_.value(value).kind == ValueKind::kWeight; }
   // Of a constant with exactly one element.
   std::optional<double> NumberOf(ValueId value) const;
 
-  // The layers with the views of their values that only they read; ascending.
+  // The layers with the views of their values that only they read, or that they read such a value through; ascending.
   std::vector<LayerId> WithInnerViews(std::span<const LayerId> layers) const;
   // Whether no path leaves these layers (WithInnerViews) and comes back. A search that grows too long says no.
   bool IsConvex(std::span<const LayerId> layers) const;

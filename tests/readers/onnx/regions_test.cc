@@ -18,17 +18,21 @@ constexpr std::string_view kHeader =
     "float[2,2,12,16] v2, float[2,4,16,12] kt, float[8,8,16] q8, float[8,16,12] k8, float[8,12,16] v8, "
     "float[2,4,1,16] q1, float[2,4,8,16] other, float[8,12] mask, float[1,4,8,12] bias, float[2,1,8,12] batches, "
     "float[2,4,8,12] all, "
-    "float[2,1,1,12] keys, float[8,1] queries, bool[2,1,8,12] seen, float[2,6,32] x, float16[2,6,32] h, float[1,32] r) "
+    "float[2,1,1,12] keys, float[8,1] queries, bool[2,1,8,12] seen, float[2,6,32] x, float16[2,6,32] h, float[1,32] r, "
+    "float[2,4,16,8] state, float[2,4,16,8] grown, float16[2,4,16,8] kept, float16[2,4,1,16] row16, float[2,4,1,1] "
+    "decay, float[2,4,16,1] key, float[2,4,1,8] value, "
+    "float[2,4,16,1] query, float[2,4,1,16] row, float[2,6,4] past, float[2,6,1] step) "
     "=> (y) <float[32] w, float16[32] w16, float[4,1,1] head, float[1,4,1,1] sink, float[16,12] wt, float[1] c = "
     "{0.25}, float[1] two = {2}, float[1] one = {1}, float[1] zero = {0}, float[1] low = {-1e9}, float small = {1e-6}, "
     "int64[1] axis = {2}, int64[5] fives = {2,2,2,12,16}, int64[4] fours = {2,4,12,16}, int64[4] column = {2,4,8,1}, "
     "int64[1] last = {-1}, int64[1] from = {0}, int64[1] to = {12}, int64[1] after = {1}, int64[1] beyond = {13}, "
     "int64[3] rows = {2,6,32}, int64[1] half = {8}, int64[1] end = {16}, int64[1] four = {4}, int64[1] eight = {8}, "
     "int64[1] queue = {2}, float[8,16] cosines, float[8,16] sines, "
-    "float[32,24] w1, float[32,16] w2, float[24] b1, float[16] b2> ";
+    "float[32,24] w1, float[32,16] w2, float[24] b1, float[16] b2, float[6,1,4] taps, float[6] shift> ";
 
 // Those whose layers one line of text can hold.
-const std::set<std::string_view> kRules = {"attention", "normalization", "rotary", "shared-input"};
+const std::set<std::string_view> kRules = {"attention", "causal-convolution", "linear-attention", "normalization",
+                                           "rotary",    "shared-input"};
 
 std::vector<std::string> RegionsIn(const std::string& nodes) {
   const ModelGraph graph = ReadText(std::string(kHeader) + "{ " + nodes + " }", {}, 23);

@@ -45,6 +45,14 @@ std::int64_t Attribute(const InferenceContext& context, const char* name) {
   return onnx::getAttribute(context, name, std::int64_t{0});
 }
 
+// Of a cache of `past` positions that is returned with `added` ones: a buffer stays as long as it is. The operators
+// with an input for the number of valid positions have it at `length`.
+Extent PresentLength(const InferenceContext& context, Extent past, Extent added, std::size_t length) {
+  const bool is_buffer = Attribute(context, "past_present_share_buffer") != 0 ||
+                         (length < context.getNumInputs() && context.getInputType(length) != nullptr);
+  return is_buffer && past != Extent(0) ? past : Sum(past, added);
+}
+
 // input BxSxD, weights D x 3NH, past 2xBxNxPxH; output BxSxNH, present 2xBxNx(P+S)xH.
 void InferPackedAttention(InferenceContext& context, std::size_t past, std::size_t type_from) {
   const Extent batch = DimOf(context, 0, 0);
@@ -60,7 +68,9 @@ void InferPackedAttention(InferenceContext& context, std::size_t past, std::size
   const Extent heads = Attribute(context, "num_heads");
   const Extent before =
       past < context.getNumInputs() && RankOf(context, past) == 5 ? DimOf(context, past, 3) : Extent(0);
-  SetOutput(context, 1, type_from, {2, batch, heads, Sum(before, sequence), Quotient(key_hidden, heads)});
+  SetOutput(
+      context, 1, type_from,
+      {2, batch, heads, PresentLength(context, before, sequence, context.getNumInputs()), Quotient(key_hidden, heads)});
 }
 
 void InferAttention(InferenceContext& context) { InferPackedAttention(context, 4, 0); }
@@ -92,7 +102,7 @@ void InferMultiHeadAttention(InferenceContext& context) {
   }
   SetOutput(context, 0, 0, {batch, sequence, hidden});
   const Extent past = RankOf(context, 6) == 4 ? DimOf(context, 6, 2) : Extent(0);
-  const Extent total = Sum(past, keys);
+  const Extent total = PresentLength(context, past, keys, 8);
   SetOutput(context, 1, 0, {batch, heads, total, head});
   SetOutput(context, 2, 0, {batch, heads, total, Quotient(hidden, heads)});
   SetOutput(context, 3, 0, {batch, heads, sequence, total});
@@ -110,16 +120,17 @@ void InferGroupQueryAttention(InferenceContext& context) {
       packed ? Quotient(width, onnx::checkedAdd(heads, onnx::checkedMultiply(2, kv_heads))) : Quotient(width, heads);
   SetOutput(context, 0, 0, {batch, sequence, Product(head, heads)});
   const Extent past = RankOf(context, 3) == 4 ? DimOf(context, 3, 2) : Extent(0);
-  Extent total = Sum(past, sequence);
+  Extent total = Attribute(context, "sliding_window_cache") != 0 ? past : Sum(past, sequence);
   const onnx::TensorProto* length = context.getNumInputs() > 6 ? context.getInputData(6) : nullptr;
   if (length != nullptr && length->data_type() == onnx::TensorProto::INT32) {
     const std::vector<std::int32_t> values = onnx::ParseData<std::int32_t>(length);
     if (values.size() == 1) total = std::max<std::int64_t>(past.value_or(0), values.front());
   }
-  // The cache is an output in its own type where it is quantized.
+  // The cache is an output in its own type where it is quantized, two elements of 4 bits in a byte.
   const std::size_t cache_type = RankOf(context, 3) == 4 ? 3 : 0;
-  SetOutput(context, 1, cache_type, {batch, kv_heads, total, head});
-  SetOutput(context, 2, cache_type, {batch, kv_heads, total, head});
+  const Extent stored = cache_type == 3 ? DimOf(context, 3, 3) : head;
+  SetOutput(context, 1, cache_type, {batch, kv_heads, total, stored});
+  SetOutput(context, 2, cache_type, {batch, kv_heads, total, stored});
 }
 
 // One step of a decoder: like MultiHeadAttention with S = 1 and a cache.
@@ -130,7 +141,8 @@ void InferDecoderMaskedMultiHeadAttention(InferenceContext& context) {
                         : RankOf(context, 2) == 4 ? Product(DimOf(context, 2, 1), DimOf(context, 2, 3))
                                                   : Quotient(DimOf(context, 0, 2), 3);
   SetOutput(context, 0, 0, {batch, DimOf(context, 0, 1), hidden});
-  const Extent total = Sum(RankOf(context, 5) == 4 ? DimOf(context, 5, 2) : Extent(0), 1);
+  const Extent past = RankOf(context, 5) == 4 ? DimOf(context, 5, 2) : Extent(0);
+  const Extent total = PresentLength(context, past, 1, 7);
   SetOutput(context, 1, 0, {batch, heads, total, Quotient(hidden, heads)});
   SetOutput(context, 2, 0, {batch, heads, total, Quotient(hidden, heads)});
 }
@@ -153,6 +165,7 @@ InferOperator FindMicrosoftAttentionInference(std::string_view op) {
   static const std::unordered_map<std::string_view, InferOperator> table = {
       {"Attention", InferAttention},
       {"QAttention", InferQAttention},
+      {"DecoderMaskedSelfAttention", InferAttention},
       {"MultiHeadAttention", InferMultiHeadAttention},
       {"GroupQueryAttention", InferGroupQueryAttention},
       {"SparseAttention", InferSparseAttention},
