@@ -128,7 +128,9 @@ void InferGroupQueryAttention(InferenceContext& context) {
   }
   // The cache is an output in its own type where it is quantized, two elements of 4 bits in a byte.
   const std::size_t cache_type = RankOf(context, 3) == 4 ? 3 : 0;
-  const Extent stored = cache_type == 3 ? DimOf(context, 3, 3) : head;
+  const bool is_packed = cache_type == 3 && Attribute(context, "kv_cache_bit_width") == 4 &&
+                         context.getInputType(3)->tensor_type().elem_type() == onnx::TensorProto::UINT8;
+  const Extent stored = is_packed ? Quotient(head, 2) : head;
   SetOutput(context, 1, cache_type, {batch, kv_heads, total, stored});
   SetOutput(context, 2, cache_type, {batch, kv_heads, total, stored});
 }
