@@ -148,7 +148,25 @@ std::string ShortField(const std::string& field) {
   return field;
 }
 
+// "llama: at most 1264 tokens/s on NVIDIA L40S, 4664 on NVIDIA H100 80GB HBM3, at batch 1 and context 1024": the first
+// conditions of the table, where devices have them.
+std::string TokensHeadline(const SweepReport& report) {
+  const std::vector<TokenRow> rows = TokenRows(report);
+  const auto first = std::ranges::find_if(rows, [](const TokenRow& row) { return row.rate().has_value(); });
+  if (first == rows.end()) return "";
+  std::string text;
+  for (const TokenRow& row : rows) {
+    if (row.weights != first->weights || row.batch != first->batch || row.context != first->context || !row.rate())
+      continue;
+    text += fmt::format("{}{:.{}f}{} on {}", text.empty() ? "" : ", ", *row.rate(), *row.rate() < 100 ? 1 : 0,
+                        text.empty() ? " tokens/s" : "", row.place);
+  }
+  return fmt::format("{}: at most {}, at batch {} and context {}.", report.name, text, first->batch, first->context);
+}
+
 std::string SweepHeadline(const SweepReport& report) {
+  if (IsOfTokens(report))
+    if (std::string text = TokensHeadline(report); !text.empty()) return text;
   std::size_t measured = 0, pairs = 0;
   std::vector<std::string> names;
   for (const DeviceSweep& device : report.devices) {

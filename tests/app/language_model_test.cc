@@ -567,6 +567,9 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   EXPECT_EQ(table.rows.size(), 16u);
   const std::string shown = TokensText(*report, 0);
   EXPECT_THAT(shown, HasSubstr("tokens/s, at most"));
+  EXPECT_THAT(SweepHeadline(*report),
+              ::testing::ContainsRegex(": at most [0-9]+ tokens/s on NVIDIA [^,]+, [0-9]+ on NVIDIA "
+                                       "[^,]+, at batch 1 and context 1000."));
   EXPECT_LT(shown.find("own"), shown.find("s4"));
   // A GPU has no threads to be said, a processor has.
   EXPECT_THAT(shown, Not(HasSubstr("thread")));

@@ -70,6 +70,7 @@ Result<int> RunLlm(const LlmCommandOptions& options) {
     talk.Say(fmt::format("wrote {}: {}", options.evaluation, CountText(file.cells.size(), "cell")));
     return kDone;
   }
+  llm.sweep.measures_peaks = std::ranges::find(llm.sweep.devices, "here") != llm.sweep.devices.end();
   INFIMUM_ASSIGN_OR_RETURN(const SweepReport report, MakeLlmReport(llm, talk));
   const auto json = [&] { return SweepJson(report); };
   const auto csv = [&] { return SweepCsv(report); };
@@ -115,6 +116,7 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
                    "of 32 with a scale each)")
       ->capture_default_str();
   command->add_option("--device", options->devices, "devices, a comma between two; here: this one")
+      ->join(',')
       ->type_name("NAME")
       ->default_str("here");
   command

@@ -190,7 +190,7 @@ class SweepFilling {
     if (all > 0) {
       CellRunnerOptions options;
       options.campaign = options_.campaign;
-      options.measures_peaks = false;
+      options.measures_peaks = options_.measures_peaks;
       INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(options, installation_, store_, talk_));
       runner_ = std::make_unique<CellRunner>(std::move(runner));
     }
@@ -277,9 +277,10 @@ Result<SweepReport> MakeSweepReport(const SweepOptions& options, Talk& talk) {
 
 Result<SweepReport> MakeSweepReport(const SweepOptions& options, const EvaluationFile& file, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
-  INFIMUM_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Store> store,
-      OpenStore(StoreExists(options.database) ? options.database : ":memory:", OpenMode::kReadOnly));
+  const bool is_there = options.measures_peaks || StoreExists(options.database);
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
+                           OpenStore(is_there ? options.database : ":memory:",
+                                     options.measures_peaks ? OpenMode::kReadWrite : OpenMode::kReadOnly));
   return SweepFilling(options, file, installation, *store, talk).Fill();
 }
 

@@ -4,7 +4,7 @@
 //   SweepOptions options{.evaluation = "fc.json", .devices = {"h200"}};
 //   Result<SweepReport> report = MakeSweepReport(options, talk);
 //
-// Nothing is measured. A floor takes a reading of its model, some milliseconds each.
+// No cell is measured. A floor takes a reading of its model, some milliseconds each.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,8 @@ struct SweepOptions {
   std::string x, y;
   double threshold = 0.05;
   CampaignOptions campaign;
-  bool anonymize = false;  // without names of model files, of their dimensions and of the evaluation
+  bool measures_peaks = false;  // this machine's, where the store has none of it
+  bool anonymize = false;       // without names of model files, of their dimensions and of the evaluation
 };
 
 // An error where there is nothing to report. With `file` of an evaluation that is no file, or is read already.
