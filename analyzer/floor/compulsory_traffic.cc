@@ -122,8 +122,8 @@ bool IsWhere(const Layer& layer) {
   return pointwise != nullptr && pointwise->kind == PointwiseKind::kWhere;
 }
 
-// `kept`: the operand that the result is written over; the others are needed whole.
-Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, const std::optional<std::size_t>& kept,
+// `kept`: operands that the result is written over; the others are needed whole.
+Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, const std::set<std::size_t>* kept,
                    const std::vector<Backing>& backing) {
   Reads reads;
   if (!layer.workload && !layer.least) return reads;
@@ -138,7 +138,7 @@ Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, c
     if (!from.must_be_read || (operand > 0 && IsWhere(layer))) continue;
     // A matmul's rows need all of its weights.
     const bool is_whole = from.constant && !KeepsElementsApart(layer);
-    const bool is_new = kept && operand != *kept;
+    const bool is_new = kept != nullptr && !kept->contains(operand);
     const double share = is_whole || is_new ? 1 : ShareOfOperand(graph, layer, operand, needed);
     const double bytes = LeastRead(graph, layer, operand) * share;
     Raise(reads, from.root, std::min(bytes, from.least));
@@ -170,8 +170,8 @@ GraphReads FindReads(const ModelGraph& graph, const NeededShares& needs, const M
     const Layer& layer = graph.layers[i];
     BackOutputs(graph, layer, result.backing);
     const double needed = needs.of(graph, i);
-    const std::optional<std::size_t> kept = outer == nullptr ? needs.updates().KeptBy(i) : std::nullopt;
-    if (needed <= 0 && !kept) continue;
+    const std::set<std::size_t>* kept = outer == nullptr ? needs.updates().KeptBy(i) : nullptr;
+    if (needed <= 0 && kept == nullptr) continue;
     if (layer.bodies.empty()) {
       by_layer[i].push_back(ReadsOfLayer(graph, layer, needed, kept, result.backing));
       continue;

@@ -223,9 +223,9 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
       bytes_needed = std::max(bytes_needed, of_outputs[output] * BytesOf(graph.value(*layer.outputs[output])));
     }
     shares[i] = ShareOfResult(graph, layer, of_outputs);
-    if (const std::optional<std::size_t> kept = &graph == &whole_ ? updates_.KeptBy(i) : std::nullopt)
+    if (const std::set<std::size_t>* kept = &graph == &whole_ ? updates_.KeptBy(i) : nullptr)
       for (std::size_t operand = 0; operand < layer.operand_inputs.size(); ++operand)
-        if (operand != *kept && OperandValue(graph, layer, operand) != nullptr)
+        if (!kept->contains(operand) && OperandValue(graph, layer, operand) != nullptr)
           raise(*layer.inputs[layer.operand_inputs[operand]], 1);
     if (shares[i] <= 0 || IsKnownBefore(graph, layer) || layer.op == "Shape" || layer.op == "Size") continue;
 

@@ -73,13 +73,13 @@ LayerBytes Residency::BytesOf(const ModelGraph& graph, std::size_t index) const 
   const bool is_main = &graph == &graph_;
   LayerBytes bytes = BytesOfLayer(layer);
   if (is_main) bytes.written = std::max(bytes.written - updates_.UnwrittenBy(index), 0.0);
-  const std::optional<std::size_t> kept = is_main ? updates_.KeptBy(index) : std::nullopt;
+  const std::set<std::size_t>* kept = is_main ? updates_.KeptBy(index) : nullptr;
   double stored = 0;
   for (std::size_t operand = 0; operand < layer.operand_inputs.size(); ++operand) {
     const std::size_t input = layer.operand_inputs[operand];
     if (operand >= layer.work.operand_reads.size() || input >= layer.inputs.size() || !layer.inputs[input]) continue;
     const double read = static_cast<double>(layer.work.operand_reads[operand].value);
-    if (operand == kept) {
+    if (kept != nullptr && kept->contains(operand)) {
       bytes.read = std::max(bytes.read - read, 0.0);
       continue;
     }

@@ -118,7 +118,9 @@ def timed_inference(session: Any, feeds: dict[str, Any], device: str, caches: di
     import onnxruntime
 
     binding = session.io_binding()
-    values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(value, device, 0) for name, value in feeds.items()}
+    # What a step writes into a cache is not what the next description of the outputs shall find.
+    shared = set(caches.values())
+    values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(value.copy() if name in shared else value, device, 0) for name, value in feeds.items()}
     for name, value in values.items():
         binding.bind_ortvalue_input(name, value)
     for name in outputs:

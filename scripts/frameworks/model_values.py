@@ -209,7 +209,8 @@ def caches_in_place(path: Path) -> dict[str, str]:
     """Inputs that may be one buffer with an output, by the output: nothing else reads them, which might come later."""
     graph = onnx.load(str(path), load_external_data=False).graph
     readers = _readers(graph)
-    inputs = {value.name for value in graph.input if len(readers.get(value.name, [])) == 1}
+    of_bodies = _read_by_bodies(graph)
+    inputs = {value.name for value in graph.input if len(readers.get(value.name, [])) == 1 and value.name not in of_bodies}
     outputs = {value.name for value in graph.output}
     pairs: dict[str, str] = {}
     for node in graph.node:
@@ -217,6 +218,17 @@ def caches_in_place(path: Path) -> dict[str, str]:
             if place < len(node.input) and node.input[place] in inputs and result < len(node.output) and node.output[result] in outputs:
                 pairs[node.output[result]] = node.input[place]
     return pairs
+
+
+def _read_by_bodies(graph: onnx.GraphProto) -> set[str]:
+    """Names that bodies of its nodes read, theirs included."""
+    names: set[str] = set()
+    for node in graph.node:
+        for attribute in node.attribute:
+            for body in [attribute.g, *attribute.graphs]:
+                names |= {name for inner in body.node for name in inner.input} | {output.name for output in body.output}
+                names |= _read_by_bodies(body)
+    return names
 
 
 def _lengths_of_caches(path: Path) -> dict[str, int]:
@@ -232,14 +244,16 @@ def _lengths_of_caches(path: Path) -> dict[str, int]:
 
 def _new_positions(shapes: dict[str, list[int]]) -> int:
     """How many tokens of each sequence go in."""
-    return next((shape[1] for name, shape in shapes.items() if name in ("input_ids", "inputs_embeds") and len(shape) > 1), 1)
+    words = ("ids", "tokens", "embed")
+    named = (shape for name, shape in shapes.items() if name in ("x", "input") or any(word in name for word in words))
+    return next((shape[1] for shape in named if len(shape) > 1), 1)
 
 
 def random_inputs(declared_ones: Sequence[Any], path: Path, dims: dict[str, int], seed: int, given: Path | None = None) -> dict[str, Any]:
     """Seeded ones; those that the file `given` (.npz) has by name are its."""
     generator = numpy.random.default_rng(seed + 1)
     limits = _index_limits(path)
-    real = dict(numpy.load(given, allow_pickle=False)) if given else {}
+    real = _given_values(given) if given else {}
     if unknown := sorted(set(real) - {declared.name for declared in declared_ones}):
         names = ", ".join(declared.name for declared in declared_ones)
         raise SystemExit(f"infimum: error: {given}: the model has no input {unknown[0]!r}; it has {names}")
@@ -274,6 +288,14 @@ def random_inputs(declared_ones: Sequence[Any], path: Path, dims: dict[str, int]
         elif "mask" in declared.name and len(shape) == 2:
             feeds[declared.name][:, positions + new :] = 0
     return feeds
+
+
+def _given_values(path: Path) -> dict[str, Any]:
+    try:
+        with numpy.load(path, allow_pickle=False) as values:
+            return {name: values[name] for name in values.files}
+    except (ValueError, OSError, AttributeError, TypeError) as error:
+        raise SystemExit(f"infimum: error: --inputs {path}: not a file of numpy.savez with numbers ({error})") from error
 
 
 def _bound_shape(declared: Any, dims: dict[str, int]) -> list[int]:

@@ -5,12 +5,13 @@
 
 MODEL.onnx as ONNX Runtime GenAI's builder writes it, with its weights: attention takes its caches as buffers. Of each context the best
 known kernels are measured and ONNX Runtime's run, wanted: floor <= bound <= time, time / bound <= 1.5. Then of a buffer that is half
-full and full so many processes, wanted: each above the floor, the floor at least half of the best. Ends with 1 where that does not hold.
+full and full so many processes (--contexts "": these alone), wanted: each above the floor, the floor at least half of the best. Ends with 1 where that does not hold.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import json
 import statistics
 import subprocess
@@ -67,11 +68,17 @@ class Decoding:
         floors = self.bound(dims)["floors"]
         return float(next(one["latency_us"] for one in floors if one["class"] == "textbook"))
 
-    def of_context(self, dims: dict[str, str]) -> tuple[float, float, float]:
+    def of_context(self, dims: dict[str, str]) -> tuple[float, float, float, str]:
+        """Floor, bound and time, and the families of layers that hold most of what is between the last two."""
         report = self._folder / "report.json"
         self.run("analyze", str(self._arguments.model), *self.options(dims), "--no-replay", "--budget", self._arguments.budget, "--report", str(report))
         bound = next(one["latency_us"] for one in self.bound(dims)["bounds"] if one["variant"] == "sequential")
-        return self.floor_us(dims), float(bound), statistics.fmean(self.processes(dims, 3))
+        over: collections.Counter[str] = collections.Counter()
+        for row in json.loads(report.read_text())["rows"]:
+            if row["measured_us"] is not None and row["bound_us"] is not None:
+                over[row["family"]] += row["measured_us"] - row["bound_us"]
+        reason = ", ".join(f"{family} {us / 1000:.1f} ms" for family, us in over.most_common(2))
+        return self.floor_us(dims), float(bound), statistics.fmean(self.processes(dims, 3)), reason
 
     def processes(self, dims: dict[str, str], count: int) -> list[float]:
         """Each process's median."""
@@ -88,13 +95,13 @@ def main() -> None:
     fails = 0
     with tempfile.TemporaryDirectory() as name:
         decoding = Decoding(arguments, Path(name))
-        for context, dims in decoding.dims(arguments.contexts).items():
-            floor, bound, time = decoding.of_context(dims)
+        for context, dims in decoding.dims(arguments.contexts).items() if arguments.contexts else ():
+            floor, bound, time, reason = decoding.of_context(dims)
             holds = floor <= bound <= time and time / bound <= MOST_OVER_BOUND
             fails += not holds
             print(
                 f"{context:6} positions: floor {floor / 1000:7.2f} ms, bound {bound / 1000:7.2f}, ONNX Runtime {time / 1000:7.2f}, "
-                f"time / bound {time / bound:.2f}{'' if holds else '  FAILS'}",
+                f"time / bound {time / bound:.2f} ({reason}){'' if holds else '  FAILS'}",
                 flush=True,
             )
         for filled in (arguments.buffer // 2, arguments.buffer):

@@ -94,6 +94,15 @@ class Inputs(unittest.TestCase):
               old = Relu (past) }"""
         )
         self.assertEqual(model_values.caches_in_place(path), {})
+        path, _ = self.model(
+            HEAD
+            + """g (bool b, float[1, 2, 1, 32] k, float[1, 2, 64, 32] past, int64[1] at)
+              => (float[1, 2, 64, 32] present, float[1, 2, 64, 32] old) {
+              present = TensorScatter (past, k, at)
+              old = If (b) <then_branch = t () => (float[1, 2, 64, 32] r) { r = Relu (past) },
+                            else_branch = e () => (float[1, 2, 64, 32] n) { n = Neg (past) }> }"""
+        )
+        self.assertEqual(model_values.caches_in_place(path), {})
 
     def test_what_is_stated_of_a_cache_is_what_the_model_is_told(self) -> None:
         feeds = self.feeds(GROUPED, {"cache.positions": 100})
@@ -122,6 +131,9 @@ class Inputs(unittest.TestCase):
             with self.assertRaises(SystemExit) as refused:
                 self.feeds(GROWN, {}, file)
             self.assertIn(complaint, str(refused.exception))
+        file.write_text("no numbers")
+        with self.assertRaisesRegex(SystemExit, "not a file of numpy.savez"):
+            self.feeds(GROWN, {}, file)
 
 
 if __name__ == "__main__":

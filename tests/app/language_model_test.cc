@@ -380,6 +380,30 @@ TEST_F(CachesInPlace, BehindWhatLeavesElementsAsTheyAre) {
        "present = Loop (n, go, past) <body = b (int64 i, bool c, float16[1, 8, 101, 64] s)"
        "=> (bool d, float16[1, 8, 101, 64] r) { d = Identity (c) r = TensorScatter (s, k, at) }> }",
        0},
+      {"of all layers in one buffer",
+       "g (float16[2, 8, 101, 64] past, float16[8, 1, 64] k, int64[1] at)"
+       "=> (float16[2, 8, 101, 64] present) <int64[1] none = {0}> {"
+       "a, b = Split <axis = 0, num_outputs = 2> (past) p = Relu (k) q = Neg (k)"
+       "row = Unsqueeze (p, none) other = Unsqueeze (q, none)"
+       "c = TensorScatter (a, row, at) d = TensorScatter (b, other, at) present = Concat <axis = 0> (c, d) }",
+       2 * kPosition},
+      {"around the new position",
+       "g (float16[1, 8, 101, 64] past, float16[1, 8, 1, 64] k) => (float16[1, 8, 101, 64] present)"
+       "<int64[1] zero = {0}, int64[1] ten = {10}, int64[1] next = {11}, int64[1] end = {101}, int64[1] axis = {2}> {"
+       "a = Slice (past, zero, ten, axis) b = Slice (past, next, end, axis) r = Relu (k)"
+       "present = Concat <axis = 2> (a, r, b) }",
+       kPosition},
+      {"stored in 8 bits",
+       "g (int8[1, 8, 100, 64] past, float[1, 8, 1, 64] k) => (int8[1, 8, 101, 64] present)"
+       "<float scale = {0.1}> {"
+       "a = DequantizeLinear (past, scale) r = Relu (k) b = Concat <axis = 2> (a, r)"
+       "zero = CastLike (scale, past) present = QuantizeLinear (b, scale, zero) }",
+       kPosition / 2},
+      {"turned twice, and back at once",
+       "g (float16[8, 1, 64, 100] past, float16[100, 1, 8, 64] k) => (float16[8, 1, 64, 200] present) {"
+       "a = Transpose <perm = [3, 1, 2, 0]> (past) b = Transpose <perm = [0, 1, 3, 2]> (a) r = Relu (k)"
+       "c = Concat <axis = 0> (b, r) present = Transpose <perm = [2, 1, 3, 0]> (c) }",
+       100 * kPosition},
       {"nothing is updated",
        "g (float16[1, 101, 8, 64] past) => (float16[1, 8, 101, 64] present) {"
        "present = Transpose <perm = [0, 2, 1, 3]> (past) }",
@@ -395,11 +419,11 @@ TEST_F(CachesInPlace, BehindWhatLeavesElementsAsTheyAre) {
 TEST_F(CachesInPlace, OfUnknownOperators) {
   const ModelGraph graph = Read(R"(
       g (float16[1, 8, 100, 64] past, float16[1, 8, 1, 64] k)
-        => (float16[1, 512] y, float16[1, 8, 100, 64] present) {
+        => (float[1, 512] y, float16[1, 8, 100, 64] present) {
         y, present = com.example.Attend (k, past)
       })",
                                 {});
-  EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(graph).written, 8 * 64 * 2);
+  EXPECT_DOUBLE_EQ(FindCompulsoryTraffic(graph).written, 512 * 4);
 }
 
 TEST_F(CachesInPlace, OfScattersThatAttentionReadsInPart) {

@@ -37,17 +37,32 @@ namespace {
 
 using Producers = std::unordered_map<std::string_view, int>;
 
-// The nodes of this graph whose results a node reads, its bodies included. A body's own names may hide
-// ours; such a false dependency can only arise where names repeat, which ONNX forbids.
-void AddDependencies(const onnx::NodeProto& node, const Producers& producers, std::vector<int>& dependencies) {
-  for (const std::string& input : node.input())
-    if (const auto found = producers.find(input); found != producers.end()) dependencies.push_back(found->second);
+// Names that a body, or one around it, makes or is handed itself: not ours, even where it has the name of ours, as an
+// If's result may.
+struct Hidden {
+  const Hidden* outer = nullptr;
+  std::unordered_set<std::string_view> names = {};
+
+  bool Has(std::string_view name) const { return names.contains(name) || (outer != nullptr && outer->Has(name)); }
+};
+
+// The nodes of this graph whose results a node reads, its bodies included.
+void AddDependencies(const onnx::NodeProto& node, const Producers& producers, const Hidden* hidden,
+                     std::vector<int>& dependencies) {
+  const auto add = [&](const std::string& name, const Hidden* behind) {
+    if (const auto found = producers.find(name); found != producers.end() && (behind == nullptr || !behind->Has(name)))
+      dependencies.push_back(found->second);
+  };
+  for (const std::string& input : node.input()) add(input, hidden);
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     const auto add_body = [&](const onnx::GraphProto& body) {
-      for (const onnx::NodeProto& inner : body.node()) AddDependencies(inner, producers, dependencies);
-      for (const onnx::ValueInfoProto& output : body.output())
-        if (const auto found = producers.find(output.name()); found != producers.end())
-          dependencies.push_back(found->second);
+      Hidden own{.outer = hidden};
+      for (const onnx::NodeProto& inner : body.node())
+        for (const std::string& output : inner.output()) own.names.insert(output);
+      for (const onnx::ValueInfoProto& input : body.input()) own.names.insert(input.name());
+      for (const onnx::TensorProto& initializer : body.initializer()) own.names.insert(initializer.name());
+      for (const onnx::NodeProto& inner : body.node()) AddDependencies(inner, producers, &own, dependencies);
+      for (const onnx::ValueInfoProto& output : body.output()) add(output.name(), &own);
     };
     if (attribute.has_g()) add_body(attribute.g());
     for (const onnx::GraphProto& body : attribute.graphs()) add_body(body);
@@ -101,7 +116,7 @@ Result<std::vector<int>> OrderNodes(const onnx::GraphProto& graph) {
   std::vector<std::vector<int>> dependencies(count);
   bool sorted = true;
   for (std::size_t i = 0; i < count; ++i) {
-    AddDependencies(graph.node(static_cast<int>(i)), producers, dependencies[i]);
+    AddDependencies(graph.node(static_cast<int>(i)), producers, nullptr, dependencies[i]);
     for (const int dependency : dependencies[i]) sorted = sorted && dependency < static_cast<int>(i);
   }
   if (sorted) return order;

@@ -50,6 +50,8 @@ std::vector<std::string> Words(const std::string& text) {
 }
 
 Result<int> RunLlm(const LlmCommandOptions& options) {
+  if (!options.output.empty() && !options.evaluation.empty())
+    return UsageError("--evaluation writes cells in place of a table: give it without -o");
   if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(CheckReportForm(options.output));
   if (!options.evaluation.empty()) INFIMUM_RETURN_IF_ERROR(CheckWritable(options.evaluation));
   LlmOptions llm = options.llm;

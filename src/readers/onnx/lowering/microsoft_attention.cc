@@ -334,7 +334,8 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
     if (sliding && (local < 1 || capacity < local))
       return Error{"a cache of " + Format(past) + " is shorter than its window"};
     window.first = valid + added - parts.q.length;
-    const std::int64_t held = sliding ? std::min(valid, capacity) : valid;
+    // What earlier positions left in it, of which some may have had to move.
+    const std::int64_t held = sliding && valid > 0 ? ResidentPositions(valid, capacity, local) : valid;
     const std::int64_t resident = sliding ? ResidentPositions(valid + added, capacity, local) : valid + added;
     if (held > 0 && resident < held + added)
       parts.inexpressible = "rows of its cached window move to make room for new ones, which no workload does";

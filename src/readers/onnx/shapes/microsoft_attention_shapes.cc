@@ -120,11 +120,12 @@ void InferGroupQueryAttention(InferenceContext& context) {
       packed ? Quotient(width, onnx::checkedAdd(heads, onnx::checkedMultiply(2, kv_heads))) : Quotient(width, heads);
   SetOutput(context, 0, 0, {batch, sequence, Product(head, heads)});
   const Extent past = RankOf(context, 3) == 4 ? DimOf(context, 3, 2) : Extent(0);
-  Extent total = Attribute(context, "sliding_window_cache") != 0 ? past : Sum(past, sequence);
+  const bool slides = Attribute(context, "sliding_window_cache") != 0;
+  Extent total = slides ? past : Sum(past, sequence);
   const onnx::TensorProto* length = context.getNumInputs() > 6 ? context.getInputData(6) : nullptr;
   if (length != nullptr && length->data_type() == onnx::TensorProto::INT32) {
     const std::vector<std::int32_t> values = onnx::ParseData<std::int32_t>(length);
-    if (values.size() == 1) total = std::max<std::int64_t>(past.value_or(0), values.front());
+    if (values.size() == 1 && !slides) total = std::max<std::int64_t>(past.value_or(0), values.front());
   }
   // The cache is an output in its own type where it is quantized, two elements of 4 bits in a byte.
   const std::size_t cache_type = RankOf(context, 3) == 4 ? 3 : 0;
