@@ -43,7 +43,7 @@ class Decoding:
         self._common = ["--db", arguments.db or str(folder / "decode.db"), "--threads", arguments.threads]
 
     def run(self, *command: str) -> str:
-        done = subprocess.run([str(self._arguments.infimum), *command], capture_output=True, text=True)
+        done = subprocess.run([str(self._arguments.infimum), *command], check=False, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"infimum {command[0]}: {done.stderr.splitlines()[-1:]}")
         return done.stdout

@@ -194,7 +194,7 @@ def language_models() -> Iterator[Export]:
 
 def recurrent_models() -> Iterator[Export]:
     """State space models, linear attention, short convolutions: a step of decoding, and a prefill."""
-    wide: dict[str, Any] = dict(vocab_size=1024, pad_token_id=0, bos_token_id=1, eos_token_id=2, hidden_size=512)
+    wide: dict[str, Any] = {"vocab_size": 1024, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "hidden_size": 512}
     wide["num_hidden_layers"] = 2
     dense = dict(wide, num_attention_heads=8, num_key_value_heads=2, intermediate_size=1024)
     delta = dict(
