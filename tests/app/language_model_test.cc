@@ -91,6 +91,17 @@ TEST(TokenRoles, AreFoundWhereSymbolsSayNothing) {
   EXPECT_EQ(At(inputs, {2, 3, 5}), (Dims{{"s72", 2}, {"s70", 3}, {"s9", 8}, {"s17", 5}}));
 }
 
+TEST(TokenRoles, OfCachesInOtherOrdersAreThoseOfTheOtherInputs) {
+  const DeclaredInput ids = Input("input_ids", {"batch_size", "sequence"});
+  const Dims wanted{{"batch_size", 4}, {"sequence", 1}, {"past_length", 1000}};
+  EXPECT_EQ(At({Input("past_key_values.0.key", {"past_length", "batch_size", "2", "128"}, DataType::kF16), ids},
+               {4, 1, 1000}),
+            wanted);
+  EXPECT_EQ(At({ids, Input("past_k", {"past_length", "batch_size", "512"}, DataType::kF16)}, {4, 1, 1000}), wanted);
+  // Keys that are stored transposed.
+  EXPECT_EQ(At({ids, Input("past_k", {"batch_size", "8", "64", "past_length"}, DataType::kF16)}, {4, 1, 1000}), wanted);
+}
+
 TEST(TokenRoles, ThatAreNotKnownAreAskedFor) {
   const std::vector<DeclaredInput> inputs = {Input("input_ids", {"b", "s"}),
                                              Input("encoder_hidden_states", {"b", "frames", "384"}, DataType::kF32)};
@@ -561,6 +572,13 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   const Result<SweepReport> report = MakeLlmReport(options, talk);
   ASSERT_TRUE(report.ok()) << report.error().message;
   ASSERT_EQ(report->cells.size(), 2u * 2 * 2 * 2 * 2);
+  constexpr const char* kNothingChanges =
+      "weights f16: the model's own stay, which are stored so, or in fewer bits, already";
+  EXPECT_THAT(report->remarks, ::testing::Not(::testing::Contains(HasSubstr("the model's own stay"))));
+  options.weights = {"own", "s4", "f16"};
+  const Result<SweepReport> unchanged = MakeLlmReport(options, talk);
+  ASSERT_TRUE(unchanged.ok()) << unchanged.error().message;
+  EXPECT_THAT(unchanged->remarks, ::testing::Contains(kNothingChanges));
   const auto cell = [&](const std::string& device, const std::string& phase, const std::string& weights,
                         const std::string& batch, const std::string& context) -> const SweepCell& {
     for (const SweepCell& one : report->cells)

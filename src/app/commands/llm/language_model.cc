@@ -59,8 +59,30 @@ std::size_t LengthOf(const DeclaredInput& cache, std::size_t batch, std::optiona
   return is_first ? first : first + 1;
 }
 
-// What each dimension of an input is, as far as its name and number of dimensions tell.
-Roles RolesOf(const DeclaredInput& input, std::optional<std::int64_t> masked) {
+// The batch's dimension and the length's of a cache: by the symbols that other inputs have for the batch, by the only
+// dimension that is open, else by their order. ChatGLM's is positions x batch x heads x size; keys may be stored as
+// batch x heads x size x positions.
+std::pair<std::size_t, std::size_t> BatchAndLengthOf(const DeclaredInput& cache, std::optional<std::int64_t> masked,
+                                                     const std::map<std::string, TokenRole>& known) {
+  const std::size_t rank = cache.dims.size();
+  const std::size_t usual = rank >= 5 ? rank - 4 : 0;
+  std::size_t batch = usual;
+  for (std::size_t axis = rank; axis-- > 0;)
+    if (const auto found = known.find(cache.dims[axis].symbol);
+        found != known.end() && found->second == TokenRole::kBatch)
+      batch = axis;
+  std::vector<std::size_t> open;
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (axis != batch && !cache.dims[axis].symbol.empty() &&
+        !HasAny(Lower(cache.dims[axis].symbol), {"head", "dim", "layer"}))
+      open.push_back(axis);
+  if (open.size() == 1 || (!open.empty() && batch != usual)) return {batch, open.front()};
+  return {batch, LengthOf(cache, batch, masked)};
+}
+
+// What each dimension of an input is, as far as its name and number of dimensions tell. `known`: of other inputs.
+Roles RolesOf(const DeclaredInput& input, std::optional<std::int64_t> masked,
+              const std::map<std::string, TokenRole>& known) {
   const std::string name = Lower(input.name);
   const std::size_t rank = input.dims.size();
   Roles roles(rank);
@@ -69,9 +91,9 @@ Roles RolesOf(const DeclaredInput& input, std::optional<std::int64_t> masked) {
     if (axis < rank) roles[axis] = role;
   };
   if (IsCache(input)) {
-    const std::size_t batch = rank >= 5 ? rank - 4 : 0;
+    const auto [batch, length] = BatchAndLengthOf(input, masked, known);
     set(batch, TokenRole::kBatch);
-    set(LengthOf(input, batch, masked), TokenRole::kPast);
+    set(length, TokenRole::kPast);
   } else if (HasAny(name, {"mask"})) {
     set(0, TokenRole::kBatch);
     set(rank - 1, rank == 1 ? TokenRole::kBatch : TokenRole::kTotal);
@@ -138,10 +160,13 @@ Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
   for (const DeclaredInput& input : inputs)
     if (HasAny(Lower(input.name), {"mask"}) && input.dims.size() > 1 && input.dims.back().size)
       masked = input.dims.back().size;
-  for (const DeclaredInput& input : inputs) {
+  // Caches last: other inputs tell which symbol is the batch's.
+  std::vector<DeclaredInput> ordered(inputs.begin(), inputs.end());
+  std::ranges::stable_partition(ordered, [](const DeclaredInput& input) { return !IsCache(input); });
+  for (const DeclaredInput& input : ordered) {
     const bool is_cache = IsCache(input);
     if (is_cache) model.caches.push_back(input.name);
-    const Roles roles = RolesOf(input, masked);
+    const Roles roles = RolesOf(input, masked, model.symbols);
     for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
       const DeclaredDimension& dim = input.dims[axis];
       if (const auto bound = given.find(dim.symbol); !dim.symbol.empty() && bound != given.end()) {

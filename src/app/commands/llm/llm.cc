@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "infimum/base/text.h"
 #include "src/app/commands/llm/language_model.h"
@@ -60,6 +63,29 @@ class CellsOfPhase {
   std::vector<std::map<std::string, std::string>> labels_;
 };
 
+// Types of weights that change nothing, since the model's are stored so, or in fewer bits.
+void RemarkOfWeights(SweepReport& report) {
+  const auto field = [](const SweepCell& cell, const char* name) {
+    const auto found = cell.fields.find(name);
+    return found == cell.fields.end() ? std::string() : found->second;
+  };
+  std::map<std::vector<std::string>, std::int64_t> own;  // bytes, by where else the cell is
+  const auto place = [&](const SweepCell& cell) {
+    return std::vector{cell.device, field(cell, "phase"), field(cell, "batch"), field(cell, "context")};
+  };
+  for (const SweepCell& cell : report.cells)
+    if (field(cell, "weights") == "own" && cell.facts.weights) own[place(cell)] = cell.facts.weights->value;
+  std::set<std::string> same;
+  for (const SweepCell& cell : report.cells)
+    if (const auto found = own.find(place(cell)); found != own.end() && field(cell, "weights") != "own" &&
+                                                  cell.facts.weights && cell.facts.weights->value == found->second)
+      same.insert(field(cell, "weights"));
+  if (same.empty()) return;
+  report.remarks.push_back(
+      fmt::format("weights {}: the model's own stay, which are stored so, or in fewer bits, already",
+                  Join(std::vector<std::string>(same.begin(), same.end()), ", ")));
+}
+
 }  // namespace
 
 Result<std::string> ContractOfWeights(const std::string& weights) {
@@ -110,7 +136,9 @@ Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options) {
 
 Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(options));
-  return MakeSweepReport(options.sweep, file, talk);
+  INFIMUM_ASSIGN_OR_RETURN(SweepReport report, MakeSweepReport(options.sweep, file, talk));
+  RemarkOfWeights(report);
+  return report;
 }
 
 }  // namespace infimum

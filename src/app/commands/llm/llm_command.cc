@@ -10,6 +10,7 @@
 #include "src/app/commands/llm/llm.h"
 #include "src/app/model_report/report_output.h"
 #include "src/app/options.h"
+#include "src/core/graph/run_time_quantities.h"
 #include "src/synth/families.h"
 
 namespace infimum::cli {
@@ -58,6 +59,8 @@ Result<int> RunLlm(const LlmCommandOptions& options) {
   llm.decode = options.decode;
   llm.prefill = options.prefill;
   INFIMUM_ASSIGN_OR_RETURN(llm.dims, options.dims.Parse());
+  if (std::ranges::any_of(llm.dims, [](const auto& dim) { return KindOfQuantity(dim.first) == kCachePositions; }))
+    return UsageError("--assume cache.positions: --context says how many positions are in the caches");
   INFIMUM_ASSIGN_OR_RETURN(llm.batches, ParseCounts("batch", options.batches));
   INFIMUM_ASSIGN_OR_RETURN(llm.contexts, ParseCounts("context", options.contexts));
   llm.weights = Words(options.weights);
