@@ -276,6 +276,25 @@ TEST_F(Texts, CachesAreGivenRoomWhereTheyCanHaveIt) {
                    500 * 2 * kRow);
 }
 
+// A window's buffer does not grow with how much was seen before.
+TEST_F(CachesInPlace, OfWindows) {
+  const ModelGraph graph = Read(R"(
+      g (float16[1, 1, 2048] q, float16[1, 1, 512] k, float16[1, 1, 512] v, float16[1, 8, 1024, 64] past_k,
+         float16[1, 8, 1024, 64] past_v, int32[1] lengths)
+        => (float16[1, 1, 2048] y, float16[1, 8, 1024, 64] present_k, float16[1, 8, 1024, 64] present_v)
+      <int32[1] total = {5000}> {
+        y, present_k, present_v = com.microsoft.GroupQueryAttention
+            <num_heads = 32, kv_num_heads = 8, local_window_size = 256, sliding_window_cache = 1>
+            (q, k, v, past_k, past_v, lengths, total)
+      })",
+                                {});
+  EXPECT_EQ(graph.value(*graph.layers[0].outputs[1]).shape, (Shape{{1, 8, 1024, 64}}));
+  const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph);
+  EXPECT_LE(traffic.read, kQuery / 2 + kRow + 256 * kRow);
+  EXPECT_LE(traffic.written, kQuery / 2 + kRow);
+  EXPECT_GT(traffic.read, 200 * kRow);
+}
+
 // Of padded sequences one key may be all that is seen.
 TEST_F(Texts, AttentionOfPaddedSequencesCountsOneKeyAtLeast) {
   const ModelGraph graph = Read(R"(

@@ -29,6 +29,18 @@ TEST(If, WithAnUnknownConditionKeepsBothBranches) {
   EXPECT_EQ(Predecessors(graph)[1], std::vector<LayerId>{LayerId(0)});
 }
 
+// What a body makes may have the name of what its node makes, or of another node's result.
+TEST(If, WhoseBranchesUseItsOwnNamesIsNoCycle) {
+  const ModelGraph graph = ReadText(R"(
+      g (bool c, float[2, 8] x) => (float[2, 8] y) {
+        [branch] y = If (c) <then_branch = t () => (float[2, 8] y) { [inner] y = Tanh (x) },
+                             else_branch = e () => (float[2, 8] later) { later = Relu (x) }>
+        later = Identity (y)
+      })");
+  EXPECT_EQ(TypeOf(graph, "y"), "f32 2x8");
+  EXPECT_THAT(Describe(LayerCalled(*LayerCalled(graph, "branch").bodies[0].graph, "inner")), HasSubstr("kind=tanh"));
+}
+
 TEST(If, WithBranchesOfUnlikeShapesHasNone) {
   const ModelGraph graph = ReadText(R"(
       g (bool c, float[2, 8] x) => (float[N, 8] y) {
