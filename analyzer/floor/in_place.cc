@@ -29,10 +29,11 @@ struct Scope {
     for (std::size_t i = 0; i < graph.layers.size(); ++i)
       for (const std::optional<ValueId>& output : graph.layers[i].outputs)
         if (output) makers[output->index()] = i;
+    const auto branches = [](const Layer& layer) { return layer.bodies.size() > 1; };
+    if (std::ranges::any_of(graph.layers, branches)) names = NamesOf(graph);
     if (outer == nullptr) return;
-    const ValueNames names = NamesOf(outer->graph);
     for (std::size_t i = 0; i < graph.values.size(); ++i)
-      if (const auto found = names.find(graph.values[i].name); found != names.end() && !makers[i])
+      if (const auto found = outer->names.find(graph.values[i].name); found != outer->names.end() && !makers[i])
         captured[i] = found->second;
   }
 
@@ -40,6 +41,7 @@ struct Scope {
   const Scope* outer;
   std::vector<std::optional<std::size_t>> makers;
   std::vector<std::optional<ValueId>> captured;
+  ValueNames names;  // once for all branches in it
 };
 
 using Bodies = std::map<const ModelGraph*, Scope>;

@@ -157,6 +157,8 @@ def prepare(arguments: argparse.Namespace) -> tuple[Any, tuple[Any, ...], float]
         torch.backends.cudnn.benchmark = True
     dims = read_dims(arguments.dim)
     module, inputs = load_module(arguments.module, dims)
+    if inputs is not None and arguments.inputs:
+        raise fail("--inputs: --module brings its own")
     if inputs is None:
         inputs = inputs_of(arguments, dims)
     elif isinstance(inputs, torch.Tensor):

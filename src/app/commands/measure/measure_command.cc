@@ -105,6 +105,8 @@ Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions fram
 Result<int> RunMeasure(const MeasureOptions& options) {
   if (options.by_bricks && options.framework.framework != framework::kOnnxRuntime)
     return UsageError("--by-bricks: bricks are ONNX files, which onnxruntime alone runs");
+  if (options.by_bricks && !options.framework.inputs.empty())
+    return UsageError("--by-bricks: --inputs are the model's, and bricks have others");
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   Talk talk = options.talk.Make();
   FrameworkOptions framework = options.framework;
