@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <csignal>
@@ -191,8 +192,14 @@ TEST_F(EvaluateTest, KilledAtTwentyPointsNoCellIsLostAndNoneIsRunTwiceWithoutAWo
       ++told;
   };
   for (int kill = 0; kill < 20; ++kill) {
+    const std::size_t before = Calls();
     const pid_t running = program_.Start(Command());
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution<int>(100, 500)(random)));
+    // From the first cell's run on, however slow the program is, and while the process lives.
+    siginfo_t state{};
+    while (Calls() == before && ::waitid(P_PID, static_cast<id_t>(running), &state, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           state.si_pid == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::uniform_int_distribution<int>(0, 150)(random)));
     ::kill(running, SIGKILL);
     count_told(program_.Finish(running).errors);
   }
