@@ -102,20 +102,27 @@ class Table {
 
   // That of the nearest workloads of its family and type that other devices have, without `banned`.
   std::optional<double> Near(Number w, std::size_t device, const std::set<Number>& banned) {
-    Mean mean;
-    std::size_t count = 0;
-    for (const auto& [distance, other] : NearestOf(w)) {
-      if (banned.contains(other) || !Seen(other, device)) continue;
-      mean.Add(*Seen(other, device), 1 / (kNearDistance + distance));
-      if (++count == kNeighbours) break;
-    }
-    return mean.value();
+    return MeanOfNearest(w, banned, seen_[device]);
   }
+  // That of those which the device itself has.
+  std::optional<double> NearOwn(Number w, std::size_t device) { return MeanOfNearest(w, {}, ratios_[device]); }
 
   std::vector<Use> model;
   std::vector<std::vector<Use>> other_models;
 
  private:
+  std::optional<double> MeanOfNearest(Number w, const std::set<Number>& banned,
+                                      const std::vector<std::optional<double>>& known) {
+    Mean mean;
+    std::size_t count = 0;
+    for (const auto& [distance, other] : NearestOf(w)) {
+      if (banned.contains(other) || !known[other]) continue;
+      mean.Add(*known[other], 1 / (kNearDistance + distance));
+      if (++count == kNeighbours) break;
+    }
+    return mean.value();
+  }
+
   Number Add(const KeyedWorkload& keyed) {
     const auto [place, is_new] = ids_.emplace(keyed.key, workloads_.size());
     if (is_new) workloads_.push_back(&keyed);
@@ -186,6 +193,7 @@ struct Laid {
     Number workload = 0;
     double roofline = 0;                         // seconds, of all executions
     std::optional<double> measured, seen, near;  // logarithms over it
+    bool is_near_own = false;                    // `near` is of the device's own rows
   };
   std::size_t device = 0;
   std::vector<Part> parts;
@@ -206,8 +214,13 @@ Laid Lay(Table& table, const std::vector<Use>& model, std::size_t device, bool i
                     *roofline * use.executions,
                     table.Ratio(use.workload, device),
                     table.Seen(use.workload, device),
-                    {}};
+                    {},
+                    false};
     if (is_calibrating || !part.seen) part.near = table.Near(use.workload, device, banned);
+    if (!is_calibrating && !part.seen && !part.near) {
+      part.near = table.NearOwn(use.workload, device);
+      part.is_near_own = part.near.has_value();
+    }
     const bool is_known =
         is_calibrating ? part.measured && (part.seen || part.near) : part.measured || part.seen || part.near;
     if (is_known) {
@@ -244,7 +257,7 @@ Sum Add(const Laid& laid, const std::set<Number>& own, double shift, double unse
     }
     const double near = !part.seen ? 1 : part.near ? unseen : 0;
     if (near < 1) sum.seen += (1 - near) * part.roofline * std::exp(*part.seen + shift);
-    if (near > 0) sum.near += near * part.roofline * std::exp(*part.near + shift);
+    if (near > 0) sum.near += near * part.roofline * std::exp(*part.near + (part.is_near_own ? 0 : shift));
   }
   return sum;
 }
@@ -323,8 +336,8 @@ Result<Prepared> Prepare(const EstimateQuestion& question) {
   Prepared made{Table(question), {}, {}, {}, 0, {}, 0};
   Table& table = made.table;
   const auto has_rows = [](const KnownDevice& device) { return !device.best.empty(); };
-  if (std::ranges::none_of(question.others, has_rows))
-    return Error{"no other device of this kind has rows under this selection; `infimum import` takes those of others"};
+  if (!has_rows(question.target) && std::ranges::none_of(question.others, has_rows))
+    return Error{"no device of this kind has rows under this selection; `infimum import` takes those of others"};
   for (const Use& use : table.model)
     if (!table.RooflineOf(use.workload, table.target()))
       return Error{"the arithmetic of " + Quoted(question.target.name) + " is not known in a type that " +

@@ -3,8 +3,9 @@
 //
 //   r(w, d) = log(best time of workload w on device d / roofline of w on d)
 //
-//   measured on others   r(w, target) ~ mean of r(w, s) over the other devices s, weight exp(-years between
-//   generations) never measured       mean over the four nearest workloads of its family and type, by FLOPs and bytes
+//   measured on others   r(w, target) ~ mean of r(w, s) over the other devices s, by exp(-years between generations)
+//   never measured       mean over the four nearest workloads of its family and type, by FLOPs and bytes; where no
+//                        other device has one, of those of the target itself
 //   rows of the target   its measured layers count as measured; every other r shifts by sum of (r - estimate) / (n + 3)
 //
 //   a ReLU: 9 us and roofline 3 us on a P100, 5 and 2 on a V100; roofline 5 us on a T4 (a year after the V100, two
@@ -64,14 +65,14 @@ struct Estimate {
   Latency latency{0};
   std::optional<Interval> interval;  // absent where nothing can be left out, or too much is missing
   double level = 0;                  // of the interval
-  // Shares of the latency: measured on the device itself, on others, near workloads on others.
+  // Shares of the latency: measured on the device itself, on others, near workloads.
   double measured = 0, transferred = 0, neighbours = 0;
   double missing = 0;                   // of the model's roofline: no row of the family anywhere
   std::size_t devices = 0, models = 0;  // left out, each with so many models
   std::vector<MeasureNext> next = {};   // where it was asked for
 };
 
-// An error where the target's roofline is not known in a type that the model computes in, or no other device has rows.
+// An error where the target's roofline is not known in a type that the model computes in, or no device has rows.
 Result<Estimate> EstimateModel(const EstimateQuestion& question);
 
 // At most `most` workloads, those first that narrow the interval most; none where nothing would.

@@ -35,7 +35,31 @@ double IntermediatesOf(const ModelGraph& graph) {
   return most;
 }
 
+Latency SumOfFloors(const ModelGraph& graph, const Residency& residency, const DeviceModel& device) {
+  Latency sum{0};
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const Layer& layer = graph.layers[i];
+    if (layer.bodies.empty()) {
+      sum += FloorOfLayer(layer, device, residency.BytesOf(graph, i));
+      continue;
+    }
+    std::optional<Latency> least;
+    for (const SubGraph& body : layer.bodies) {
+      const std::int64_t known = std::max<std::int64_t>(body.least_executions, body.may_run_oftener ? 1 : 0);
+      const Latency once = body.graph != nullptr ? SumOfFloors(*body.graph, residency, device) : Latency(0);
+      const Latency all = once * static_cast<double>(layer.bodies.size() > 1 ? 1 : known);
+      least = std::min(all, least.value_or(all));
+    }
+    sum += *least;
+  }
+  return sum;
+}
+
 }  // namespace
+
+Latency RooflineOf(const ModelGraph& graph, const DeviceModel& device, Latency textbook) {
+  return std::max(SumOfFloors(graph, Residency(graph, device), device), textbook);
+}
 
 double WorkingSetOf(const ModelGraph& graph) {
   const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph);

@@ -32,6 +32,11 @@ struct NearConstants {
 
 double ConstantBytesOf(const Workload& workload);
 
+// What a roofline model says of a graph without any measured row: its layers' own floors in context one after the
+// other, a loop's as often as it runs at least, of branches the cheapest; or the textbook floor where that is more.
+// No bound, since layers may be fused.
+Latency RooflineOf(const ModelGraph& graph, const DeviceModel& device, Latency textbook);
+
 class Residency {
  public:
   // The graph lives longer.

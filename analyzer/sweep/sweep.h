@@ -19,6 +19,14 @@
 
 namespace infimum {
 
+// What the store's rows say of a model: the best kernels that are measured, added up. A bound where all of them are of
+// the device itself, else an estimate (analyzer/estimate).
+struct KnownTime {
+  Latency latency{0};
+  std::optional<Interval> between = {};  // of an estimate at its level; absent where nothing can be left out
+  double measured = 1;                   // share of it by rows of the device itself
+};
+
 struct SweepCell {
   std::string hash;
   std::string name;                           // of its model
@@ -29,6 +37,8 @@ struct SweepCell {
   std::optional<CellState> state;             // absent: not run yet
   std::string reason;
   CellFacts facts;
+  std::optional<Latency> roofline = {};  // its layers one after the other, each at the device's rates
+  std::optional<KnownTime> known = {};
   std::optional<Latency> time;  // of one inference
   Interval between{};           // of `time`
   std::string measured_at;

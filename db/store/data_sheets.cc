@@ -234,8 +234,15 @@ std::vector<const DataSheet*> DataSheetsLike(std::string_view name) {
     const auto has_all = [&](std::string_view known) {
       const std::string own = NameOf(sheet, known);
       const std::vector<std::string_view> words = Split(own, '-');
-      return std::ranges::all_of(Split(wanted, '-'),
-                                 [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); });
+      // "sxm" is any of SXM2 to SXM5.
+      const auto is_like = [](std::string_view word, std::string_view whole) {
+        const auto is_number = [](unsigned char c) { return std::isdigit(c) != 0; };
+        return whole == word || (std::ranges::none_of(word, is_number) && whole.starts_with(word) &&
+                                 std::ranges::all_of(whole.substr(word.size()), is_number));
+      };
+      return std::ranges::all_of(Split(wanted, '-'), [&](std::string_view word) {
+        return std::ranges::any_of(words, [&](std::string_view whole) { return is_like(word, whole); });
+      });
     };
     if (!wanted.empty() && (has_all(sheet.device.name) || std::ranges::any_of(sheet.aliases, has_all)))
       like.push_back(&sheet);

@@ -28,7 +28,7 @@ std::string EstimateText(const Estimate& estimate) {
   std::vector<std::string> parts;
   if (estimate.measured > 0) parts.push_back(PercentText(estimate.measured) + " measured here");
   if (estimate.transferred > 0) parts.push_back(PercentText(estimate.transferred) + " measured on other devices");
-  if (estimate.neighbours > 0) parts.push_back(PercentText(estimate.neighbours) + " by similar layers there");
+  if (estimate.neighbours > 0) parts.push_back(PercentText(estimate.neighbours) + " by similar layers");
   if (estimate.missing > 0) parts.push_back(PercentText(estimate.missing) + " of the roofline missing");
   return fmt::format("{}; {}",
                      estimate.interval ? fmt::format("{} interval of {} left out", PercentText(estimate.level),
@@ -60,6 +60,8 @@ Section BracketSection(const Bracket& bracket) {
 // What the numbers above do not say by themselves.
 std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
   std::string out;
+  if (const std::string unknown = UnknownLayersText(graph); !unknown.empty())
+    out += fmt::format("unknown    {}: no floor and no bound counts them\n", unknown);
   if (bracket.regret) {
     out += fmt::format("regret     {} over {} that a library chooses for{}\n", SignedLatencyText(bracket.regret->sum),
                        CountText(bracket.regret->layers, "layer"),
@@ -209,10 +211,13 @@ std::vector<TableRow> BracketRows(const Bracket& bracket) {
   std::vector<TableRow> rows;
   for (const Floor& floor : bracket.floors)
     if (floor.latency > Latency(0)) rows.push_back(FloorRow(floor));
+  // A sum without what was never measured says so beside its number.
+  const double lacking = bracket.coverage.Lacking();
+  const std::string part = lacking > 0.05 ? fmt::format("without {} that is missing; ", PercentText(lacking)) : "";
   for (const Bound& bound : bracket.bounds)
     if (!IsRepeated(bound, bracket))
       rows.push_back(BracketRow("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
-                                Join(bound.assumptions, ", ")));
+                                part + Join(bound.assumptions, ", ")));
   return rows;
 }
 

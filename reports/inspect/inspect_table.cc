@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/floor/in_place.h"
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
 #include "infimum/graph/fusable_regions.h"
@@ -15,7 +16,6 @@
 #include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
 #include "src/core/graph/run_time_quantities.h"
-#include "src/core/graph/views.h"
 
 namespace infimum {
 namespace {
@@ -179,23 +179,23 @@ std::string UnknownText(const ModelGraph& graph) {
   return out;
 }
 
-// Inputs that the model returns with something added.
+// What the model returns of its inputs with something added: without that.
 std::string CachesText(const ModelGraph& graph) {
-  std::set<ValueId> caches;
-  const std::vector<ValueId> roots = RootsOfViews(graph);
-  for (const Layer& layer : graph.layers)
-    for (const InPlaceResult& result : layer.in_place)
-      if (result.input >= layer.inputs.size() || !layer.inputs[result.input]) {
-        continue;
-      } else if (const ValueId root = roots[layer.inputs[result.input]->index()];
-                 graph.value(root).kind == ValueKind::kGraphInput)
-        caches.insert(root);
-  Bytes bytes;
-  for (const ValueId cache : caches)
-    if (const Value& value = graph.value(cache); value.shape) bytes += SizeOf(value.type, ElementCount(*value.shape));
-  return caches.empty()
-             ? ""
-             : fmt::format("caches: {} in {}, updated in place\n", BytesText(bytes), CountText(caches.size(), "input"));
+  const InPlaceUpdates updates(graph);
+  double bytes = 0;
+  std::size_t caches = 0;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const std::optional<InPlaceUpdates::Update>& update = updates.of_outputs()[i];
+    const Value& value = graph.value(graph.outputs[i]);
+    if (!update || update->is_computed || !value.shape) continue;
+    const double kept = static_cast<double>(SizeOf(value.type, ElementCount(*value.shape)).value) - update->written;
+    if (kept <= 0) continue;
+    bytes += kept;
+    ++caches;
+  }
+  if (caches == 0) return "";
+  return fmt::format("caches: {} in {}, updated in place\n", BytesText(Bytes{static_cast<std::int64_t>(bytes)}),
+                     CountText(caches, "output"));
 }
 
 void AddCsvLayers(const ModelGraph& graph, const std::string& prefix, Section& section) {

@@ -179,7 +179,7 @@ class TokenCurves {
  public:
   // Of the time to the first token, or of tokens a second.
   TokenCurves(std::span<const TokenRow> rows, bool is_of_first)
-      : is_of_first_(is_of_first), title_(is_of_first ? "first token, at least" : "tokens/s, at most") {
+      : is_of_first_(is_of_first), title_(is_of_first ? "TTFT, least" : "tokens/s, most") {
     for (const TokenRow& row : rows) {
       if (row.context <= 0) continue;
       contexts_.insert(row.context);

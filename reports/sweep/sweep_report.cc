@@ -78,6 +78,8 @@ void AddDevice(SweepReport& report, std::size_t begin, std::size_t end, const st
   }
   std::ranges::sort(shares);
   if (!shares.empty()) sweep.utilization = (shares[(shares.size() - 1) / 2] + shares[shares.size() / 2]) / 2;
+  // Prefills and steps of decoding have nothing in common that a median or a ratio would tell.
+  if (IsOfTokens(report)) return;
   if (x && y) {
     if (!shares.empty()) sweep.utilization_map = UtilizationMap(cells, *x, *y);
     if (has_floors) sweep.floor_map = FloorMap(cells, *x, *y);
@@ -121,7 +123,8 @@ Status Analyze(SweepReport& report) {
   const bool is_measured = std::ranges::any_of(
       report.cells, [](const SweepCell& cell) { return QuantityOf(cell, SweepQuantity::kTime).has_value(); });
   report.quantity = is_measured ? SweepQuantity::kTime : SweepQuantity::kFloor;
-  report.sensitivity = SensitivityOf(report.cells, report.quantity);
+  const bool is_of_tokens = IsOfTokens(report);
+  if (!is_of_tokens) report.sensitivity = SensitivityOf(report.cells, report.quantity);
   ChooseAxes(report);
   std::optional<SweepAxis> x, y;
   if (const SweepAxis* axis = FindAxis(report.axes, report.x)) x = *axis;
@@ -137,7 +140,7 @@ Status Analyze(SweepReport& report) {
     while (end < report.cells.size() && report.cells[end].device == report.cells[begin].device) ++end;
     AddDevice(report, begin, end, x, y);
   }
-  AddSpeedUps(report, x, y);
+  if (!is_of_tokens) AddSpeedUps(report, x, y);
   return {};
 }
 

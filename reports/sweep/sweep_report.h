@@ -73,23 +73,27 @@ Section CellList(const SweepReport& report, std::size_t most, bool with_hashes);
 // Of a language model, whose cells have the fields phase ("prefill", "decode"), batch, context and weights: a row for
 // each device, type of weights, batch and context, with tokens a second.
 bool IsOfTokens(const SweepReport& report);
-Section TokensSection(const SweepReport& report);
+Section TokensSection(const SweepReport& report, bool rooflines = true);
+
+// Tokens a second of all sequences together.
+inline std::optional<double> RateOf(std::int64_t batch, const std::optional<Latency>& token) {
+  if (!token || token->count() <= 0) return std::nullopt;
+  return static_cast<double>(batch) / std::chrono::duration<double>(*token).count();
+}
 
 // A row of it, as curves have it: what is least, and what decides it.
 struct TokenRow {
   std::string place;    // "AMD EPYC, 1 thread"
   std::string weights;  // "own", "s4"
   std::int64_t batch = 0, context = 0;
-  std::optional<Latency> first, token;  // absent where it does not fit, or is not known
+  std::optional<Latency> first, token;  // absent where it does not fit, or leaves out layers
   std::string first_by, token_by;       // "weights", "caches", "arithmetic f16", or why there is nothing
 
-  // Tokens a second of all sequences together.
-  std::optional<double> rate() const {
-    if (!token || token->count() <= 0) return std::nullopt;
-    return static_cast<double>(batch) / std::chrono::duration<double>(*token).count();
-  }
+  std::optional<double> rate() const { return RateOf(batch, token); }
 };
 std::vector<TokenRow> TokenRows(const SweepReport& report);
+// What decides over the context, where it changes: "weights up to 8192, caches from 32768". Empty where nothing does.
+Section TokenDeciders(const SweepReport& report);
 std::string TokensText(const SweepReport& report, std::size_t width);
 
 // {"schema": "infimum.sweep/1", ...}: README.md.

@@ -399,7 +399,10 @@ Section CellList(const SweepReport& report, std::size_t most, bool with_hashes) 
 
 std::vector<Section> SweepSections(const SweepReport& report, std::size_t most) {
   std::vector<Section> sections{Overview(report)};
-  if (IsOfTokens(report)) sections.push_back(TokensSection(report));
+  if (IsOfTokens(report)) {
+    sections.push_back(TokensSection(report));
+    if (Section deciders = TokenDeciders(report); !deciders.rows.empty()) sections.push_back(std::move(deciders));
+  }
   if (report.sensitivity && !report.sensitivity->axes.empty()) sections.push_back(Shares(report));
   for (const DeviceSweep& device : report.devices)
     if (device.utilization_map) Add(Utilization(device), sections);

@@ -20,15 +20,28 @@ static void to_json(Json& json, const CellFacts& facts) {
           {"input_bytes", facts.inputs},    {"decided_by", TextOrNull(facts.decided_by)}};
 }
 
+static void to_json(Json& json, const KnownTime& known) {
+  json = {{"latency_us", known.latency}, {"interval_us", known.between}, {"measured_share", known.measured}};
+}
+
+// A GPU has no threads to be said.
+static std::map<std::string, std::string> FieldsShown(const SweepCell& cell) {
+  std::map<std::string, std::string> fields = cell.fields;
+  if (cell.kind == DeviceKind::kGpu) fields.erase("threads");
+  return fields;
+}
+
 static void to_json(Json& json, const SweepCell& cell) {
   json = {{"hash", TextOrNull(cell.hash)},
           {"name", cell.name},
           {"conditions", cell.conditions},
           {"device", cell.device},
-          {"fields", cell.fields},
+          {"fields", FieldsShown(cell)},
           {"state", cell.state},
           {"reason", TextOrNull(cell.reason)},
           {"facts", cell.facts},
+          {"roofline_us", cell.roofline},
+          {"known", cell.known},
           {"latency_us", cell.time},
           {"interval_us", cell.time ? Json(cell.between) : Json(nullptr)},
           {"utilization", cell.utilization()},
@@ -146,27 +159,30 @@ std::string SweepMarkdown(const SweepReport& report) {
 std::string SweepCsv(const SweepReport& report) {
   std::set<std::string> fields;
   for (const SweepCell& cell : report.cells)
-    for (const auto& [field, value] : cell.fields) fields.insert(field);
+    for (const auto& [field, value] : FieldsShown(cell)) fields.insert(field);
   fields.erase("device");
   Section section{.columns = {"hash", "name", "device"}};
   for (const std::string& field : fields) section.columns.emplace_back(field);
-  for (const char* title :
-       {"state", "reason", "latency_us", "low_us", "high_us", "floor_us", "utilization", "decided_by", "parameters",
-        "flops", "bytes", "weight_bytes", "memory_bytes", "input_bytes", "measured_at", "framework_version"})
+  for (const char* title : {"state", "reason", "latency_us", "low_us", "high_us", "floor_us", "roofline_us", "known_us",
+                            "known_share", "utilization", "decided_by", "parameters", "flops", "bytes", "weight_bytes",
+                            "memory_bytes", "input_bytes", "measured_at", "framework_version"})
     section.columns.emplace_back(title);
   const auto count = [](const auto& quantity) { return quantity ? std::to_string(quantity->value) : std::string(); };
   for (const SweepCell& cell : report.cells) {
     TableRow& row = section.rows.emplace_back(TableRow{cell.hash, cell.name, cell.device});
+    const std::map<std::string, std::string> shown = FieldsShown(cell);
     for (const std::string& field : fields) {
-      const auto found = cell.fields.find(field);
-      row.emplace_back(found == cell.fields.end() ? "" : found->second);
+      const auto found = shown.find(field);
+      row.emplace_back(found == shown.end() ? "" : found->second);
     }
     const CellFacts& facts = cell.facts;
     const std::optional<Interval> between = cell.time ? std::optional(cell.between) : std::nullopt;
     const std::optional<double> share = cell.utilization();
     for (const std::string& text :
          {std::string(cell.state ? Name(*cell.state) : ""), cell.reason, CsvTime(cell.time), CsvLow(between),
-          CsvHigh(between), CsvTime(facts.floor), share ? FormatNumber(*share) : "", facts.decided_by,
+          CsvHigh(between), CsvTime(facts.floor), CsvTime(cell.roofline),
+          CsvTime(cell.known ? std::optional(cell.known->latency) : std::nullopt),
+          cell.known ? FormatNumber(cell.known->measured) : "", share ? FormatNumber(*share) : "", facts.decided_by,
           facts.parameters ? std::to_string(*facts.parameters) : "", count(facts.flops), count(facts.bytes),
           count(facts.weights), count(facts.memory), count(facts.inputs), cell.measured_at, cell.framework_version})
       row.emplace_back(text);

@@ -26,8 +26,12 @@ struct Phase {
   const SweepCell* cell = nullptr;
 
   std::optional<Latency> least() const { return cell != nullptr && fits() ? cell->facts.floor : std::nullopt; }
+  std::optional<Latency> roofline() const { return cell != nullptr && fits() ? cell->roofline : std::nullopt; }
+  std::optional<KnownTime> known() const { return cell != nullptr && fits() ? cell->known : std::nullopt; }
   std::optional<Latency> measured() const { return cell != nullptr ? cell->time : std::nullopt; }
   bool fits() const { return cell == nullptr || cell->state != CellState::kOutOfMemory; }
+  // Of a floor that leaves out layers, which.
+  std::string lacks() const { return cell != nullptr && !cell->state ? cell->reason : ""; }
 };
 
 struct Row {
@@ -47,6 +51,18 @@ Cell TimeCell(const std::optional<Latency>& time) {
   return cell;
 }
 
+// "12.3 ms" of rows of the device alone, else an estimate: "~12.3 ms", "~12.3 ms (9.1 to 16.5)".
+Cell KnownCell(const std::optional<KnownTime>& known) {
+  if (!known) return Cell();
+  Cell cell = TimeCell(known->latency);
+  if (known->measured < 1)
+    cell.text = fmt::format("~{}{}", cell.text,
+                            known->between ? fmt::format(" ({} to {})", FormatLatency(known->between->low),
+                                                         FormatLatency(known->between->high))
+                                           : "");
+  return cell;
+}
+
 Cell RateCell(const std::optional<double>& rate) {
   if (!rate) return Cell();
   Cell cell(fmt::format("{:.{}f}", *rate, *rate < 100 ? 1 : 0));
@@ -61,9 +77,7 @@ std::string DecidedBy(const Phase& phase) {
   if (phase.cell->state && *phase.cell->state != CellState::kOk)
     return std::string(Name(*phase.cell->state)) + ": " + phase.cell->reason;
   const std::string& decided = phase.cell->facts.decided_by;
-  if (decided.ends_with(", weights")) return "weights";
-  if (decided.ends_with(", inputs")) return "caches";
-  return decided;
+  return decided.ends_with(", weights") ? "weights" : decided.ends_with(", inputs") ? "caches" : decided;
 }
 
 TokenRow LeastOf(const Row& row) {
@@ -71,8 +85,8 @@ TokenRow LeastOf(const Row& row) {
           .weights = FieldOf(row.any(), "weights"),
           .batch = NumberOf(row.any(), "batch"),
           .context = NumberOf(row.any(), "context"),
-          .first = row.prefill.least(),
-          .token = row.decode.least(),
+          .first = row.prefill.lacks().empty() ? row.prefill.least() : std::nullopt,
+          .token = row.decode.lacks().empty() ? row.decode.least() : std::nullopt,
           .first_by = DecidedBy(row.prefill),
           .token_by = DecidedBy(row.decode)};
 }
@@ -102,63 +116,59 @@ bool IsOfTokens(const SweepReport& report) {
   });
 }
 
-Section TokensSection(const SweepReport& report) {
-  Section section{.id = "tokens",
-                  .title = "Tokens",
-                  .note =
-                      "Time to the first token: the whole context as a prompt. Tokens a second: of all sequences of "
-                      "the batch together, each with so many positions in its caches. All are least times, which "
-                      "no program that reads the weights and caches as they are stored is below."};
-  section.columns = {NameColumn("device"),
-                     NameColumn("weights"),
-                     NumberColumn("batch"),
-                     NumberColumn("context"),
-                     NumberColumn("first token, at least"),
-                     NumberColumn("a token, at least"),
-                     NumberColumn("tokens/s, at most"),
-                     NumberColumn("caches"),
-                     NameColumn("decided by")};
-  const bool is_measured =
-      std::ranges::any_of(report.cells, [](const SweepCell& cell) { return cell.time.has_value(); });
-  if (is_measured) {
-    section.columns.push_back(NumberColumn("first token"));
-    section.columns.push_back(NumberColumn("a token"));
-    section.columns.push_back(NumberColumn("tokens/s"));
+Section TokensSection(const SweepReport& report, bool rooflines) {
+  Section section{
+      .id = "tokens",
+      .title = "Tokens",
+      .note =
+          "TTFT: time to the first token, the whole context as a prompt, with logits of all of it where the "
+          "model returns them. TPOT: time of each token behind "
+          "it, of all sequences of the batch together, each with so many positions in its caches. Least: "
+          "no program that reads the weights and caches as they are stored, and computes all that the model "
+          "does in its types, is below. Roofline: layer after layer at the device's rates."};
+  const auto any = [&](const auto& has) { return std::ranges::any_of(report.cells, has); };
+  const bool is_measured = any([](const SweepCell& cell) { return cell.time.has_value(); });
+  const bool is_known = any([](const SweepCell& cell) { return cell.known.has_value(); });
+  rooflines = rooflines && any([](const SweepCell& cell) { return cell.roofline.has_value(); });
+  if (is_known)
+    section.note +=
+        " Kernels: the best that the store has rows of, added up; with ~ an estimate from other devices and other "
+        "shapes, with the interval where four devices or more have rows.";
+  section.columns = {NameColumn("device"), NameColumn("weights"), NumberColumn("batch"), NumberColumn("context")};
+  for (const std::string time : {"TTFT", "TPOT"}) {
+    section.columns.push_back(NumberColumn(time + ", least"));
+    if (rooflines) section.columns.push_back(NumberColumn(time + ", roofline"));
+    if (is_known) section.columns.push_back(NumberColumn(time + ", kernels"));
+    if (is_measured) section.columns.push_back(NumberColumn(time + ", measured"));
   }
+  section.columns.push_back(NumberColumn("tokens/s, most"));
+  if (is_measured) section.columns.push_back(NumberColumn("measured"));
+  section.columns.push_back(NumberColumn("caches"));
+  section.columns.push_back(NameColumn("decided by"));
   for (const Row& row : RowsOf(report)) {
     const TokenRow least = LeastOf(row);
-    Cell caches;
+    TableRow& cells = section.rows.emplace_back(
+        TableRow{least.place, least.weights, FieldOf(row.any(), "batch"), FieldOf(row.any(), "context")});
+    for (const Phase* const phase : {&row.prefill, &row.decode}) {
+      cells.push_back(TimeCell(phase->least()));
+      if (rooflines) cells.push_back(TimeCell(phase->roofline()));
+      if (is_known) cells.push_back(KnownCell(phase->known()));
+      if (is_measured) cells.push_back(TimeCell(phase->measured()));
+    }
+    cells.push_back(RateCell(RateOf(least.batch, row.decode.least())));
+    if (is_measured) cells.push_back(RateCell(RateOf(least.batch, row.decode.measured())));
+    Cell& caches = cells.emplace_back();
     if (row.decode.cell != nullptr && row.decode.cell->facts.inputs) {
       caches = Cell(BytesText(*row.decode.cell->facts.inputs));
       caches.number = static_cast<double>(row.decode.cell->facts.inputs->value);
     }
-    TableRow cells{least.place,
-                   least.weights,
-                   FieldOf(row.any(), "batch"),
-                   FieldOf(row.any(), "context"),
-                   TimeCell(least.first),
-                   TimeCell(least.token),
-                   RateCell(least.rate()),
-                   std::move(caches),
-                   row.decode.cell != nullptr ? least.token_by : least.first_by};
-    if (const SweepCell* const prefill = row.prefill.cell; prefill != nullptr && row.decode.cell != nullptr &&
-                                                           prefill->state == CellState::kSkipped &&
-                                                           prefill->reason != row.decode.cell->reason)
-      cells.back().text += "; first token: " + prefill->reason;
-    if (is_measured) {
-      const TokenRow measured{.place = {},
-                              .weights = {},
-                              .batch = least.batch,
-                              .context = least.context,
-                              .first = row.prefill.measured(),
-                              .token = row.decode.measured(),
-                              .first_by = {},
-                              .token_by = {}};
-      cells.push_back(TimeCell(measured.first));
-      cells.push_back(TimeCell(measured.token));
-      cells.push_back(RateCell(measured.rate()));
-    }
-    section.rows.push_back(std::move(cells));
+    std::string decided = row.decode.cell != nullptr ? least.token_by : least.first_by;
+    const std::string first = row.prefill.cell != nullptr && row.prefill.cell->state == CellState::kSkipped
+                                  ? row.prefill.cell->reason
+                                  : row.prefill.lacks();
+    if (!row.decode.lacks().empty()) decided += "; " + row.decode.lacks();
+    if (!first.empty() && row.decode.cell != nullptr && first != row.decode.cell->reason) decided += "; TTFT: " + first;
+    cells.emplace_back(std::move(decided));
   }
   return section;
 }
@@ -169,8 +179,50 @@ std::vector<TokenRow> TokenRows(const SweepReport& report) {
   return rows;
 }
 
+Section TokenDeciders(const SweepReport& report) {
+  Section section{.id = "deciders",
+                  .title = "Where something else begins to decide",
+                  .note = "Along the context: what the least time goes into, of the prefill and of a token behind it.",
+                  .columns = {NameColumn("device"), NameColumn("weights"), NumberColumn("batch"),
+                              NameColumn("first token"), NameColumn("a token")}};
+  // Of the rows from one context to the next, "weights up to 8192, caches from 32768".
+  struct Along {
+    std::string text, last;
+    std::int64_t to = 0;
+    bool changes = false;
+
+    void Add(const std::optional<Latency>& time, const std::string& by, std::int64_t context) {
+      const std::string now = time ? by : "does not fit, or is not known";
+      if (last != now) {
+        changes = changes || !last.empty();
+        text += last.empty() ? now : fmt::format(" up to {}, {} from {}", to, now, context);
+      }
+      last = now;
+      to = context;
+    }
+  };
+  const std::vector<TokenRow> rows = TokenRows(report);
+  for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    const TokenRow& first = rows[begin];
+    Along prefill, decode;
+    for (; end < rows.size() && rows[end].place == first.place && rows[end].weights == first.weights &&
+           rows[end].batch == first.batch;
+         ++end) {
+      prefill.Add(rows[end].first, rows[end].first_by, rows[end].context);
+      decode.Add(rows[end].token, rows[end].token_by, rows[end].context);
+    }
+    if (prefill.changes || decode.changes)
+      section.rows.push_back({first.place, first.weights, std::to_string(first.batch), prefill.text, decode.text});
+  }
+  return section;
+}
+
 std::string TokensText(const SweepReport& report, std::size_t width) {
-  std::string text = SectionTable(TokensSection(report), width);
+  // Rooflines where there is room.
+  std::string text = SectionTable(TokensSection(report, true), 0);
+  const auto lines = Split(text, '\n');
+  if (width > 0 && std::ranges::any_of(lines, [&](std::string_view line) { return DisplayWidth(line) > width; }))
+    text = SectionTable(TokensSection(report, false), width);
   for (const std::string& remark : report.remarks) text += "\n" + remark + "\n";
   return text;
 }

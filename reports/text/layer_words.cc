@@ -1,6 +1,11 @@
 #include "reports/text/layer_words.h"
 
+#include <fmt/format.h>
+
 #include <array>
+
+#include "infimum/base/text.h"
+#include "infimum/base/utf8.h"
 
 namespace infimum {
 namespace {
@@ -68,6 +73,22 @@ std::string ShortKernelName(std::string_view name, std::size_t most) {
   if (text.size() <= most || most < 8) return text;
   const std::size_t tail = (most - 3) / 3;
   return text.substr(0, most - 3 - tail) + "..." + text.substr(text.size() - tail);
+}
+
+std::string UnknownLayersText(const ModelGraph& graph) {
+  std::size_t count = 0;
+  const Layer* first = nullptr;
+  const auto visit = [&](const auto& self, const ModelGraph& within) -> void {
+    for (const Layer& layer : within.layers) {
+      for (const SubGraph& body : layer.bodies)
+        if (body.graph != nullptr) self(self, *body.graph);
+      if (layer.status != LayerStatus::kUnknown || !layer.bodies.empty() || layer.least) continue;
+      if (++count == 1) first = &layer;
+    }
+  };
+  visit(visit, graph);
+  if (first == nullptr) return "";
+  return fmt::format("{} ({}: {})", CountText(count, "layer"), Printable(first->op), Printable(first->reason));
 }
 
 }  // namespace infimum

@@ -33,6 +33,9 @@ bool IsFree(const LayerLatency& latency);
 // Why it is free, missing or unknown; of a missing one never empty.
 std::string ShownReasonOf(const Layer& layer, const LayerLatency& latency);
 
+// "16 layers (GroupQueryAttention: a table of ...)": those of which nothing counts, and why the first; empty without.
+std::string UnknownLayersText(const ModelGraph& graph);
+
 // Empty where no candidate ran.
 std::string CandidateOf(const LayerLatency& latency);
 

@@ -77,7 +77,7 @@ def session_options(threads: int, dims: dict[str, int]) -> Any:
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     options.log_severity_level = 3
     for name, extent in dims.items():
-        if name == model_values.CACHE_POSITIONS:
+        if name.split("@")[0] in (model_values.CACHE_POSITIONS, model_values.IF_THEN):
             continue
         # With its dimensions known, ONNX Runtime folds the shape arithmetic that it would run each time.
         options.add_free_dimension_override_by_name(name, extent)

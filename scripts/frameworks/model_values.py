@@ -193,6 +193,7 @@ def _declared(value: onnx.ValueInfoProto) -> Declared:
 
 # Stated as a dimension is, but of no shape: so many positions of each cache are valid before the inference.
 CACHE_POSITIONS = "cache.positions"
+IF_THEN = "if.then"
 
 # Operators that take a cache and return it, by the places of cache and result; and inputs of them that say how much of it is valid:
 # positions before this inference, with its own included, and one less than that.
@@ -260,6 +261,8 @@ def random_inputs(declared_ones: Sequence[Any], path: Path, dims: dict[str, int]
     shapes = {declared.name: _bound_shape(declared, dims) for declared in declared_ones}
     positions = dims.get(CACHE_POSITIONS)
     lengths = _lengths_of_caches(path) if positions is not None else {}
+    # Inputs that are true or false choose a branch, where one is stated.
+    condition = min((value for name, value in dims.items() if name.split("@")[0] == IF_THEN), default=1)
     feeds: dict[str, Any] = {}
     for declared in declared_ones:
         shape = shapes[declared.name]
@@ -272,7 +275,7 @@ def random_inputs(declared_ones: Sequence[Any], path: Path, dims: dict[str, int]
                 f"infimum: error: input {declared.name!r} has type {declared.type}, which cannot be made up; --inputs FILE.npz gives real ones"
             )
         if dtype is numpy.bool_:
-            feeds[declared.name] = numpy.ones(shape, dtype)
+            feeds[declared.name] = numpy.full(shape, condition, dtype)
         elif numpy.issubdtype(dtype, numpy.integer):
             limit = limits.get(declared.name)
             feeds[declared.name] = generator.integers(0, limit, shape, dtype=dtype) if limit else numpy.ones(shape, dtype)

@@ -80,9 +80,10 @@ void AddDims(CLI::App* command, DimOptions& dims) {
       })
       ->allow_extra_args(false);
   command
-      ->add_option("--assume", dims.assumed,
-                   "state a number that only a run decides, NAME=N or of one layer NAME@LAYER=N; may be repeated. "
-                   "`infimum inspect` lists those of a model: cache.positions, kept.elements, loop.trips, moe.experts")
+      ->add_option(
+          "--assume", dims.assumed,
+          "state a number that only a run decides, NAME=N or of one layer NAME@LAYER=N; may be repeated. "
+          "`infimum inspect` lists those of a model: cache.positions, if.then, kept.elements, loop.trips, moe.experts")
       ->type_name("NAME=N")
       ->check([](const std::string& text) {
         const auto parsed = DimOptions{{}, {text}}.Parse();

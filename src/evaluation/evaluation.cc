@@ -137,7 +137,8 @@ Result<std::vector<std::map<std::string, std::int64_t>>> BindingsOf(const ValueT
 // A family's model, or a file with its dimensions: a cell of which only the conditions lack. `contents`: hashes of
 // files.
 Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std::filesystem::path& folder,
-                                          std::size_t most, std::map<std::string, std::string>& contents) {
+                                          std::size_t most, bool hashes_weights,
+                                          std::map<std::string, std::string>& contents) {
   std::vector<PlannedCell> planned;
   if (model.family.empty() == model.file.empty()) return Error{"either 'file' or 'family' says which model it is"};
   if (!model.file.empty()) {
@@ -151,7 +152,7 @@ Result<std::vector<PlannedCell>> ModelsOf(const EvaluatedModel& model, const std
     if (content.empty()) {
       const std::optional<std::string> sha256 = Sha256OfFile(one.file);
       if (!sha256) return Error{one.file.string() + ": cannot be read"};
-      content = *sha256 + HashOfExternalData(one.file);
+      content = *sha256 + (hashes_weights ? HashOfExternalData(one.file) : "");
     }
     one.cell.model.sha256 = content;
     INFIMUM_ASSIGN_OR_RETURN(const auto bindings, BindingsOf(model.dims, most));
@@ -268,14 +269,14 @@ std::string FormatEvaluation(const Evaluation& evaluation) {
 }
 
 Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std::filesystem::path& folder,
-                                         std::size_t most) {
+                                         std::size_t most, bool hashes_weights) {
   std::vector<PlannedCell> cells;
   std::set<std::string> known;
   std::map<std::string, std::string> modules, contents;  // by how they are named
   for (std::size_t index = 0; index < evaluation.models.size(); ++index) {
     const EvaluatedModel& model = evaluation.models[index];
     const std::string where = fmt::format("models[{}]", index);
-    Result<std::vector<PlannedCell>> models = ModelsOf(model, folder, most, contents);
+    Result<std::vector<PlannedCell>> models = ModelsOf(model, folder, most, hashes_weights, contents);
     if (!models.ok()) return Within(where, models.error());
     if (const Status status = CheckContracts(model.contracts); !status.ok()) return Within(where, status.error());
     const auto own = [](const auto& here, const auto& otherwise) -> const auto& {

@@ -82,9 +82,10 @@ struct CellStorage {
 std::optional<CellStorage> StorageOfCell(std::string_view contract);
 
 // In the order of the file: models, their values, devices, frameworks, contracts, threads. Files are read, to be
-// hashed: of models, of weights beside them, of modules.
+// hashed: of models, of weights beside them, of modules. Without `hashes_weights`, which takes a second for each 2 GB
+// of them, a file's cells have hashes that no result has.
 Result<std::vector<PlannedCell>> CellsOf(const Evaluation& evaluation, const std::filesystem::path& folder,
-                                         std::size_t most);
+                                         std::size_t most, bool hashes_weights = true);
 
 // SHA-256 of the cells' hashes in ascending order: the same for what means the same cells.
 std::string HashOf(const std::vector<PlannedCell>& cells);

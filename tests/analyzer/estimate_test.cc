@@ -110,10 +110,25 @@ TEST(Estimate, WhatNoDeviceHasIsEstimatedByItsNeighboursOrMissing) {
   EXPECT_THAT(EstimateModel(question).error().message, HasSubstr("no device has a row of any family"));
 }
 
+// A device alone: another shape of a family that it has rows of, by the roofline's ratio.
+TEST(Estimate, WithoutOtherDevicesItsOwnNearRowsCount) {
+  EstimateQuestion question = Two(2, 2);
+  question.others.clear();
+  Measure(question.target, Relu(1000000), 3 * ReluSeconds(1000000, 1e13), question);
+  question.model = {{Relu(1000000), 1}, {Relu(4000000), 2}};
+  const Result<Estimate> estimate = EstimateModel(question);
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  const double own = 3 * ReluSeconds(1000000, 1e13), near = 2 * 3 * ReluSeconds(4000000, 1e13);
+  EXPECT_NEAR(estimate->latency.count(), 1e6 * (own + near), 1e-6);
+  EXPECT_NEAR(estimate->measured, own / (own + near), 1e-9);
+  EXPECT_NEAR(estimate->neighbours, near / (own + near), 1e-9);
+  EXPECT_EQ(estimate->interval, std::nullopt);
+}
+
 TEST(Estimate, ADeviceOfWhichNothingIsKnownIsRefused) {
   EstimateQuestion question = Two(2, 2);
   question.others.clear();
-  EXPECT_THAT(EstimateModel(question).error().message, HasSubstr("no other device of this kind has rows"));
+  EXPECT_THAT(EstimateModel(question).error().message, HasSubstr("no device of this kind has rows"));
   question = Two(2, 2);
   const PeakRate memory{PeakRate::Kind::kRead, Bytes{0}, DataType::kF32, 1, 1e11, "data sheet: test"};
   question.target.peaks = *DeviceModel::Make({"gpu/x"}, {{memory}, Bytes{0}}, 1);

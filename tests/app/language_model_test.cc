@@ -627,7 +627,7 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   const Section table = TokensSection(*report);
   EXPECT_EQ(table.rows.size(), 16u);
   const std::string shown = TokensText(*report, 0);
-  EXPECT_THAT(shown, HasSubstr("tokens/s, at most"));
+  EXPECT_THAT(shown, HasSubstr("tokens/s, most"));
   EXPECT_THAT(SweepHeadline(*report),
               ::testing::ContainsRegex(": at most [0-9]+ tokens/s on NVIDIA [^,]+, [0-9]+ on NVIDIA "
                                        "[^,]+, at batch 1 and context 1000."));
@@ -647,9 +647,8 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   for (const TokenRow& row : TokenRows(*report)) {
     ASSERT_TRUE(row.first && row.token);
     for (const auto& [what, value, by] :
-         {std::tuple("first token, at least", FormatLatency(*row.first), row.first_by),
-          std::tuple("tokens/s, at most", fmt::format("{:.{}f}", *row.rate(), *row.rate() < 100 ? 1 : 0),
-                     row.token_by)}) {
+         {std::tuple("TTFT, least", FormatLatency(*row.first), row.first_by),
+          std::tuple("tokens/s, most", fmt::format("{:.{}f}", *row.rate(), *row.rate() < 100 ? 1 : 0), row.token_by)}) {
       const std::string hint =
           fmt::format("batch {}, context {}\n{} {}\ndecided by {}</title>", row.batch, row.context, what, value, by);
       EXPECT_THAT(page, HasSubstr(hint));
@@ -658,6 +657,126 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
     }
   }
   EXPECT_EQ(dots, 2u * table.rows.size());
+  // Rooflines where there is room; never below what is least.
+  EXPECT_THAT(shown, HasSubstr("TPOT, roofline"));
+  EXPECT_THAT(TokensText(*report, 100), Not(HasSubstr("roofline")));
+  for (const SweepCell& one : report->cells) {
+    ASSERT_TRUE(one.roofline.has_value());
+    EXPECT_GE(*one.roofline, *one.facts.floor);
+    EXPECT_EQ(one.known, std::nullopt);
+  }
+  // Prefills and steps are never in one median: of the page's other tables there are none.
+  EXPECT_TRUE(report->speed_ups.empty());
+  EXPECT_EQ(report->sensitivity, std::nullopt);
+  EXPECT_EQ(report->devices.front().floor_map, std::nullopt);
+  const Section deciders = TokenDeciders(*report);
+  ASSERT_FALSE(deciders.rows.empty());
+  EXPECT_THAT(deciders.rows.front().back().text, HasSubstr("weights up to 1000, caches from 100000"));
+  // Of weights in 4 bits what becomes of the bytes, and the type that stays.
+  EXPECT_THAT(report->remarks, ::testing::Contains(HasSubstr(" with weights s4: those of MatMul and Gemm")));
+}
+
+TEST(LlmWeights, AreContracts) {
+  EXPECT_EQ(*ContractOfWeights("int4"), "own/s4");
+  EXPECT_EQ(*ContractOfWeights("f16"), "f16");
+  EXPECT_EQ(*ContractOfWeights("bf16/s8"), "bf16/s8");
+  EXPECT_EQ(*ContractOfWeights("f32/fp8"), "strict-f32/f8e4m3");
+  for (const char* wrong : {"s3", "s4/f16", "f16/f16", "/s4", "f16/", ""})
+    EXPECT_THAT(ContractOfWeights(wrong).error().message, HasSubstr("types of weights are own, f32")) << wrong;
+}
+
+// A decoder with and without caches in one file: each phase takes its branch.
+TEST_F(Texts, OfAMergedDecoderEachPhaseTakesItsBranch) {
+  LlmOptions options;
+  options.decode = Write(R"(
+      g (int64[batch_size, sequence_length] input_ids, float16[batch_size, 2, past_length, 64] past_key,
+         bool[1] use_cache_branch) => (float16[batch_size, 2, sequence_length, past] scores,
+         float16[batch_size, 2, total, 64] present_key)
+      <int64[4] split = {0, 0, 2, 64}, int64[2] of_table = {1000, 128}, int64[2] of_weights = {128, 128}> {
+        table = ConstantOfShape <value: tensor = float16[1] {1}> (of_table)
+        weights = ConstantOfShape <value: tensor = float16[1] {1}> (of_weights)
+        x = Gather (table, input_ids)
+        k = MatMul (x, weights)
+        heads = Reshape (k, split)
+        new = Transpose <perm = [0, 2, 1, 3]> (heads)
+        scores, present_key = If (use_cache_branch) <
+          then_branch = t () => (float16[a, b, c, d] s1, float16[a, b, e, 64] p1) {
+            p1 = Concat <axis = 2> (past_key, new)
+            t1 = Transpose <perm = [0, 1, 3, 2]> (p1)
+            s1 = MatMul (new, t1)
+          },
+          else_branch = e () => (float16[a, b, c, d] s2, float16[a, b, e, 64] p2) {
+            p2 = Identity (new)
+            t2 = Transpose <perm = [0, 1, 3, 2]> (p2)
+            s2 = MatMul (new, t2)
+          }>
+      })");
+  options.batches = {1};
+  options.contexts = {1 << 20};
+  options.sweep.devices = {"h100-sxm"};
+  options.sweep.database = (folder_->path() / "none.db").string();
+  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  for (const SweepCell& cell : report->cells) {
+    if (cell.fields.at("phase") != "decode") continue;
+    ASSERT_TRUE(cell.facts.inputs && cell.facts.floor) << cell.reason;
+    // A million positions of two heads, of which a part may lie in the caches.
+    EXPECT_NEAR(static_cast<double>(cell.facts.inputs->value), 2.0 * 64 * 2 * (1 << 20), 64);
+    EXPECT_GT(cell.facts.floor->count(), 1e6 * (2.0 * 64 * 2 * (1 << 20) - 200e6) / 3.4e12);
+  }
+  EXPECT_THAT(report->remarks, Not(::testing::Contains(HasSubstr("if.then"))));
+}
+
+// What was asked for and the file cannot take is said.
+TEST_F(Texts, CellsThatAFileCannotTakeAreSaid) {
+  LlmOptions options;
+  options.decode = Write(R"(
+      g (int64[1, sequence_length] input_ids) => (float[1, sequence_length, 64] y) <int64[2] of_table = {100, 64}> {
+        table = ConstantOfShape <value: tensor = float[1] {1}> (of_table)
+        y = Gather (table, input_ids)
+      })");
+  options.batches = {1, 8};
+  options.contexts = {10};
+  options.sweep.devices = {"h100-sxm"};
+  options.sweep.database = (folder_->path() / "none.db").string();
+  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->cells.size(), 1u);
+  EXPECT_THAT(report->remarks, ::testing::Contains(::testing::ContainsRegex("left out: 1 of 2 prefill cells of .*"
+                                                                            "fixed \\(batch 1\\)")));
+  EXPECT_THAT(report->remarks, ::testing::Contains(HasSubstr("has no caches among its inputs")));
+  // Pictures are no tokens, whatever the input is called.
+  options.decode = Write("g (float[batch, 3, 8, 8] input) => (float[batch, 3, 8, 8] y) { y = Relu (input) }");
+  EXPECT_THAT(MakeLlmReport(options, talk).error().message, HasSubstr("no input takes tokens"));
+}
+
+// A step reads the whole of a buffer of which only a mask says what is valid: it stands at the buffer's length.
+TEST_F(Texts, AStepOverABufferStandsAtItsLength) {
+  LlmOptions options;
+  options.decode = Write(R"(
+      g (int64[1, 1] input_ids, float16[1, 2, 4096, 64] past_key, float16[1, 1, 1, 4096] mask, int64[1] at)
+        => (float16[1, 2, 1, 64] y, float16[1, 2, 4096, 64] present_key)
+      <int64[2] of_table = {100, 128}, int64[4] split = {1, 1, 2, 64}> {
+        table = ConstantOfShape <value: tensor = float16[1] {1}> (of_table)
+        x = Gather (table, input_ids)
+        heads = Reshape (x, split)
+        new = Transpose <perm = [0, 2, 1, 3]> (heads)
+        present_key = TensorScatter <axis = 2> (past_key, new, at)
+        y = Attention (new, present_key, present_key, mask)
+      })",
+                         24);
+  options.batches = {1};
+  options.contexts = {100, 1000};
+  options.sweep.devices = {"h100-sxm"};
+  options.sweep.database = (folder_->path() / "none.db").string();
+  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  ASSERT_EQ(report->cells.size(), 1u);
+  EXPECT_EQ(report->cells.front().fields.at("context"), "4096");
+  EXPECT_THAT(report->remarks, ::testing::Contains(HasSubstr("are buffers of 4096 positions")));
 }
 
 // Whatever only a run decides is counted at its least, and the table says so.

@@ -53,9 +53,9 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
     views.push_back(known.device.name);
     views.insert(views.end(), known.aliases.begin(), known.aliases.end());
   }
-  return Error{fmt::format(
-      "unknown device {}{}; {}; `infimum devices` lists those with a data sheet", Quoted(name), DidYouMean(name, views),
-      names.empty() ? "the store has measurements of none" : "the store has: " + Join(names, ", "))};
+  return Error{fmt::format("unknown device {} ({}; `infimum devices` lists those with a data sheet){}", Quoted(name),
+                           names.empty() ? "the store has measurements of none" : "the store has: " + Join(names, ", "),
+                           DidYouMean(name, views))};
 }
 
 }  // namespace infimum

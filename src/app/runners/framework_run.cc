@@ -160,7 +160,8 @@ std::vector<std::string> ScriptArguments(const std::vector<std::filesystem::path
   if (options.memory) add("--memory-limit", std::to_string(options.memory->value));
   for (const auto& [name, value] : options.options) add(("--" + name).c_str(), value);
   for (const auto& [name, extent] : options.dims)
-    if (!IsQuantity(name) || name == kCachePositions) add("--dim", fmt::format("{}={}", name, extent));
+    if (!IsQuantity(name) || name == kCachePositions || KindOfQuantity(name) == kIfThen)
+      add("--dim", fmt::format("{}={}", name, extent));
   return arguments;
 }
 

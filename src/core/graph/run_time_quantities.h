@@ -16,6 +16,7 @@
 namespace infimum {
 
 inline constexpr std::string_view kCachePositions = "cache.positions";
+inline constexpr std::string_view kIfThen = "if.then";
 inline constexpr std::string_view kKeptElements = "kept.elements";
 inline constexpr std::string_view kLoopTrips = "loop.trips";
 inline constexpr std::string_view kMoeExperts = "moe.experts";
@@ -26,6 +27,7 @@ struct QuantityKind {
 };
 inline constexpr QuantityKind kQuantityKinds[] = {
     {kCachePositions, "positions of a cache that are valid before an inference"},
+    {kIfThen, "1 where the condition of an If holds, else 0"},
     {kKeptElements, "elements that NonZero, NonMaxSuppression, Compress or Unique keeps"},
     {kLoopTrips, "iterations of a Loop"},
     {kMoeExperts, "distinct experts that an inference reads in a layer"},

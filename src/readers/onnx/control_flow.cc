@@ -140,6 +140,8 @@ Status OnnxGraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
     const std::optional<std::vector<std::int64_t>> truth = IntegersOf(TensorOf(condition));
     if (truth && truth->size() == 1)
       return InlineBranch(node, *branches[truth->front() != 0 ? 0 : 1], std::move(layer));
+  } else if (const auto holds = StateQuantity(kIfThen, layer.name, 0, 1)) {
+    return InlineBranch(node, *branches[*holds != 0 ? 0 : 1], std::move(layer));
   }
   std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));
   for (const bool first : {true, false}) {
@@ -167,7 +169,7 @@ Status OnnxGraphBuilder::InlineBranch(const onnx::NodeProto& node, const onnx::G
     return Error{"the branch has " + std::to_string(branch.output_size()) + " outputs where the node has " +
                  std::to_string(node.output_size())};
   layer.status = LayerStatus::kFree;
-  layer.reason = "folded: its condition is known, and the layers of that branch replace it";
+  layer.reason = "folded: its condition is known or stated, and the layers of that branch replace it";
   graph_.layers.push_back(std::move(layer));
   const std::size_t first_own = graph_.values.size();
   scopes_.emplace_back();

@@ -58,7 +58,8 @@ Result<Estimate> EstimateFromOthers(const BoundOptions& options, const Analysis&
   const std::string& database = options.stored.database;
   if (!StoreExists(database)) return Error{ShownAddress(database) + ": no such store, and no rows of other devices"};
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(database, OpenMode::kReadOnly));
-  INFIMUM_ASSIGN_OR_RETURN(const EstimateQuestion question, AskForEstimate(analysis, *store));
+  INFIMUM_ASSIGN_OR_RETURN(const EstimateQuestion question,
+                           AskForEstimate(analysis.graph, analysis.bracket.selection, *store));
   INFIMUM_ASSIGN_OR_RETURN(Estimate estimate, EstimateModel(question));
   INFIMUM_ASSIGN_OR_RETURN(estimate.next,
                            WhatToMeasureNext(question, static_cast<std::size_t>(options.advise / kGuessedForEach)));

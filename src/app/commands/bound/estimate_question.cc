@@ -66,8 +66,7 @@ Latency TimeOf(const Measurement& row) {
 
 }  // namespace
 
-Result<EstimateQuestion> AskForEstimate(const Analysis& analysis, Store& store) {
-  const Selection& selection = analysis.bracket.selection;
+Result<EstimateQuestion> AskForEstimate(const ModelGraph& graph, const Selection& selection, Store& store) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store.Devices());
   std::optional<Device> target;
   if (const DataSheet* sheet = FindDataSheetByKey(selection.device)) target = sheet->device;
@@ -104,13 +103,18 @@ Result<EstimateQuestion> AskForEstimate(const Analysis& analysis, Store& store) 
       question.others.push_back(*std::move(known));
     }
   }
-  question.model = WorkOf(DescribeModel(analysis.graph.name, analysis.graph, {}), workloads);
+  AskAgain(graph, question);
   INFIMUM_RETURN_IF_ERROR(store.VisitModels([&](const StoredModel& model) -> Status {
-    if (model.sha256 != analysis.graph.sha256 && question.other_models.size() < kMostOtherModels)
+    if (model.sha256 != graph.sha256 && question.other_models.size() < kMostOtherModels)
       question.other_models.push_back(WorkOf(model, workloads));
     return {};
   }));
   return question;
+}
+
+void AskAgain(const ModelGraph& graph, EstimateQuestion& question) {
+  Workloads workloads(question.workloads);
+  question.model = WorkOf(DescribeModel(graph.name, graph, {}), workloads);
 }
 
 }  // namespace infimum

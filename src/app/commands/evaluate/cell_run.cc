@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "analyzer/bracket/bracket.h"
-#include "analyzer/floor/compulsory_traffic.h"
+#include "analyzer/floor/residency.h"
 #include "analyzer/gap/run_latency.h"
 #include "infimum/base/text.h"
-#include "reports/inspect/inspect_totals.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 #include "src/app/commands/analyze/analysis.h"
+#include "src/app/commands/bound/estimate_question.h"
 #include "src/app/models/model_variant.h"
 #include "src/app/runners/device_choice.h"
 #include "src/synth/onnx_file.h"
@@ -93,12 +94,12 @@ Result<CellRunner::File> CellRunner::FileOf(const PlannedCell& planned, bool for
   return file;
 }
 
-Result<const DeviceModel*> CellRunner::ModelOfDevice(const std::string& name, std::int64_t threads,
+Result<const CellRunner::Place*> CellRunner::PlaceOf(const std::string& name, std::int64_t threads,
                                                      NumericContract contract, std::span<const PeakChange> peaks) {
   std::string key = fmt::format("{}/{}/{}", threads, Name(contract), name);
   for (const PeakChange& peak : peaks) key += fmt::format("/{}={}", peak.rate, peak.factor);
-  auto found = devices_.find(key);
-  if (found == devices_.end()) {
+  auto found = places_.find(key);
+  if (found == places_.end()) {
     Selection selection;
     selection.device = here_.device.Key();
     if (!name.empty()) {
@@ -109,7 +110,7 @@ Result<const DeviceModel*> CellRunner::ModelOfDevice(const std::string& name, st
     selection.contract = contract;
     INFIMUM_ASSIGN_OR_RETURN(DeviceModel model, DeviceModel::Make(store_, selection));
     for (const PeakChange& peak : peaks) INFIMUM_RETURN_IF_ERROR(model.Multiply(peak.rate, peak.factor));
-    found = devices_.emplace(key, std::move(model)).first;
+    found = places_.emplace(key, Place{std::move(selection), std::move(model)}).first;
   }
   return &found->second;
 }
@@ -119,8 +120,7 @@ Status CellRunner::CheckCells(std::span<const PlannedCell> cells) {
   for (const PlannedCell& planned : cells) names.insert(planned.cell.device);
   for (const std::string& name : names) {
     if (name.empty()) continue;
-    INFIMUM_ASSIGN_OR_RETURN([[maybe_unused]] const DeviceModel* const known,
-                             ModelOfDevice(name, 1, NumericContract::kStrictF32));
+    INFIMUM_ASSIGN_OR_RETURN([[maybe_unused]] const Place* const known, PlaceOf(name, 1, NumericContract::kStrictF32));
   }
   for (const PlannedCell& planned : cells)
     if (planned.cell.quantity == CellQuantity::kLatency)
@@ -129,13 +129,13 @@ Status CellRunner::CheckCells(std::span<const PlannedCell> cells) {
 }
 
 // The model that was read last is kept: cells of several devices have it one after the other.
-Result<const ModelUnder*> CellRunner::ReadModelOf(const PlannedCell& planned, bool needs_weights) {
+Result<const CellRunner::ReadCell*> CellRunner::ReadModelOf(const PlannedCell& planned, bool needs_weights) {
   EvaluationCell bare;
   bare.model = planned.cell.model;
   bare.dims = planned.cell.dims;
   bare.contract = planned.cell.contract;
   const std::string key = CanonicalText(bare);
-  if (read_ && read_->first == key && !needs_weights) return &read_->second;
+  if (read_ && read_->key == key && !needs_weights) return &*read_;
   read_.reset();
   INFIMUM_ASSIGN_OR_RETURN(const File file, FileOf(planned, true));
   const CellStorage storage = StorageOfCell(planned.cell.contract).value_or(CellStorage());
@@ -143,31 +143,34 @@ Result<const ModelUnder*> CellRunner::ReadModelOf(const PlannedCell& planned, bo
       ReadModelUnder(file.path, planned.cell.dims, storage.contract, true, needs_weights, storage.weights);
   file.Remove();
   if (!under.ok()) return under.error();
-  read_.emplace(key, *std::move(under));
-  return &read_->second;
+  const InspectTotals totals = TotalsOf(under->graph);
+  const CompulsoryTraffic traffic = FindCompulsoryTraffic(under->graph);
+  return &read_.emplace(ReadCell{key, *std::move(under), totals, traffic});
 }
 
 Status CellRunner::AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, Prepared& prepared) {
   CellFacts& facts = prepared.facts;
   const bool is_measured = planned.cell.quantity == CellQuantity::kLatency;
-  INFIMUM_ASSIGN_OR_RETURN(const ModelUnder* const under, ReadModelOf(planned, is_measured));
+  INFIMUM_ASSIGN_OR_RETURN(const ReadCell* const read, ReadModelOf(planned, is_measured));
+  const ModelUnder* const under = &read->under;
   if (planned.family == nullptr) {
-    const InspectTotals totals = TotalsOf(under->graph);
+    const InspectTotals& totals = read->totals;
     facts.parameters = totals.parameters;
     facts.flops = totals.conventional_flops;
     facts.bytes = totals.read + totals.written;
     facts.weights = totals.parameter_bytes;
   }
   const NumericContract kept = under->selected.value_or(MainContract(under->graph));
-  const Result<const DeviceModel*> device = ModelOfDevice(planned.cell.device, planned.cell.threads, kept, peaks);
+  const Result<const Place*> place = PlaceOf(planned.cell.device, planned.cell.threads, kept, peaks);
   // A list measures no peaks.
-  if (!device.ok()) return is_measured && !options_.measures_peaks ? Status() : device.error();
-  const std::vector<Floor> floors = ComputeFloors(under->graph, **device);
+  if (!place.ok()) return is_measured && !options_.measures_peaks ? Status() : place.error();
+  const std::vector<Floor> floors = ComputeFloors(under->graph, (*place)->model);
   const Floor& floor = FloorOf(floors, ProgramClass::kTextbook);
   facts.floor = floor.latency;
   facts.decided_by = floor.decided_by;
   prepared.assumptions = floor.assumptions;
-  const CompulsoryTraffic traffic = FindCompulsoryTraffic(under->graph);
+  prepared.omitted = UnknownLayersText(under->graph);
+  const CompulsoryTraffic& traffic = read->traffic;
   facts.inputs = Bytes{static_cast<std::int64_t>(traffic.inputs)};
   if (floor.decided_by.starts_with("bandwidth"))
     facts.decided_by += 2 * traffic.inputs > traffic.read ? ", inputs" : ", weights";
@@ -204,6 +207,49 @@ Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, boo
     if (!added.ok()) return refuse(CellState::kSkipped, added.error().message);
   }
   return prepared;
+}
+
+// The store's rows of all devices of the kind are read once for a device, number of threads and contract. Null where
+// there are none, or the device's peaks are not known.
+Result<EstimateQuestion*> CellRunner::QuestionOf(const ModelGraph& graph, const Selection& selection) {
+  const std::string key = fmt::format("{}/{}/{}/{}", graph.sha256, selection.threads,
+                                      selection.contract ? Name(*selection.contract) : "", selection.device.text);
+  auto found = questions_.find(key);
+  if (found == questions_.end()) {
+    Result<EstimateQuestion> question = AskForEstimate(graph, selection, store_);
+    const bool has_rows = question.ok() && (!question->target.best.empty() || !question->others.empty());
+    found = questions_.emplace(key, has_rows ? std::optional(*std::move(question)) : std::nullopt).first;
+  } else if (found->second) {
+    AskAgain(graph, *found->second);
+  }
+  return found->second ? &*found->second : nullptr;
+}
+
+Result<CellRunner::Rows> CellRunner::RowsOf(const PlannedCell& planned, Latency floor) {
+  constexpr double kMostMissing = 0.05;         // of the roofline, as of an estimate that has an interval
+  constexpr double kMostMissingOfBound = 1e-3;  // of time or FLOPs
+  INFIMUM_ASSIGN_OR_RETURN(const ReadCell* const read, ReadModelOf(planned, false));
+  const ModelGraph& graph = read->under.graph;
+  INFIMUM_ASSIGN_OR_RETURN(const Place* const place, PlaceOf(planned.cell.device, planned.cell.threads,
+                                                             read->under.selected.value_or(MainContract(graph))));
+  Selection selection = place->selection;
+  selection.contract = read->under.selected;
+  Rows rows;
+  INFIMUM_ASSIGN_OR_RETURN(const EstimateQuestion* const question, QuestionOf(graph, selection));
+  if (question == nullptr || question->target.best.empty()) {
+    rows.roofline = RooflineOf(graph, place->model, floor);
+  } else {
+    INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(graph, store_, selection));
+    rows.roofline = bracket.roofline;
+    const Bound* const bound = bracket.BestKnown();
+    if (bound != nullptr && bracket.coverage.Lacking() <= kMostMissingOfBound)
+      rows.known = KnownTime{bound->latency, bound->interval, 1};
+  }
+  if (question == nullptr || rows.known) return rows;
+  const Result<Estimate> estimate = EstimateModel(*question);
+  if (estimate.ok() && estimate->missing <= kMostMissing)
+    rows.known = KnownTime{estimate->latency, estimate->interval, estimate->measured};
+  return rows;
 }
 
 Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& prepared, const CellMethod& method,

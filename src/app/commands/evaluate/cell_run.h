@@ -16,8 +16,12 @@
 #include <vector>
 
 #include "analyzer/bracket/what_if.h"
+#include "analyzer/estimate/estimate.h"
+#include "analyzer/floor/compulsory_traffic.h"
+#include "analyzer/sweep/sweep.h"
 #include "analyzer/types/device_model.h"
 #include "infimum/db/store.h"
+#include "reports/inspect/inspect_totals.h"
 #include "src/app/models/model_variant.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/campaign.h"
@@ -49,10 +53,19 @@ class CellRunner {
     CellFacts facts;
     std::optional<CellResult> refusal;     // no use to run it: this is its result
     std::vector<std::string> assumptions;  // of the floor, where it was asked for
+    std::string omitted;                   // "16 layers, GroupQueryAttention: a table ...": what the floor leaves out
   };
   // What is known without running it. With `floors` also the least time on the cell's device, which takes a reading of
   // the model. An error where the file cannot be read at all. `peaks`: of the device as it could be.
   Result<Prepared> Prepare(const PlannedCell& planned, bool floors, std::span<const PeakChange> peaks = {});
+
+  // What its layers take one after the other at the device's rates, and by the rows that the store has.
+  struct Rows {
+    std::optional<Latency> roofline;
+    std::optional<KnownTime> known;
+  };
+  // `floor`: the textbook's.
+  Result<Rows> RowsOf(const PlannedCell& planned, Latency floor);
 
   // Measures it, by its own method or another; what goes wrong in the framework is a state of the result. An error
   // where we ourselves cannot go on.
@@ -74,9 +87,20 @@ class CellRunner {
     void Remove() const;  // of ours, with its weights
   };
   Result<File> FileOf(const PlannedCell& planned, bool for_reading);
-  Result<const DeviceModel*> ModelOfDevice(const std::string& name, std::int64_t threads, NumericContract contract,
-                                           std::span<const PeakChange> peaks = {});
-  Result<const ModelUnder*> ReadModelOf(const PlannedCell& planned, bool needs_weights);
+  struct Place {
+    Selection selection;
+    DeviceModel model;
+  };
+  Result<const Place*> PlaceOf(const std::string& name, std::int64_t threads, NumericContract contract,
+                               std::span<const PeakChange> peaks = {});
+  Result<EstimateQuestion*> QuestionOf(const ModelGraph& graph, const Selection& selection);
+  struct ReadCell {
+    std::string key;
+    ModelUnder under;
+    InspectTotals totals;
+    CompulsoryTraffic traffic;
+  };
+  Result<const ReadCell*> ReadModelOf(const PlannedCell& planned, bool needs_weights);
   Status AddFloor(const PlannedCell& planned, std::span<const PeakChange> peaks, Prepared& prepared);
 
   CellRunnerOptions options_;
@@ -84,8 +108,9 @@ class CellRunner {
   Store& store_;
   RunnerDescription here_;
   TemporaryFolder folder_;
-  std::optional<std::pair<std::string, ModelUnder>> read_;
-  std::map<std::string, DeviceModel> devices_;  // by name, threads, contract and changed peaks
+  std::optional<ReadCell> read_;
+  std::map<std::string, Place> places_;                               // by name, threads, contract and changed peaks
+  std::map<std::string, std::optional<EstimateQuestion>> questions_;  // likewise, of a model's content
 };
 
 }  // namespace infimum

@@ -117,18 +117,18 @@ std::string VerificationJson(const std::string& hash, std::span<const VerifiedCe
 std::vector<KnownEffect> KnownEffectsOf(std::span<const FieldDifference> differences,
                                         std::span<const CellAttempt> attempts,
                                         const std::map<std::string, std::string>& texts) {
-  struct KnownTime {
+  struct NewestTime {
     std::map<std::string, std::string> fields;
     double time = 0;
   };
-  std::vector<KnownTime> known;
+  std::vector<NewestTime> known;
   for (const CellAttempt& attempt : attempts) {
     const auto text = texts.find(attempt.cell);
     if (!attempt.result || !TimeOf(*attempt.result) || text == texts.end()) continue;
     const Result<EvaluationCell> cell = ParseCell(text->second);
     if (!cell.ok()) continue;
     const auto fields = FieldsOf(*cell);
-    KnownTime& one = known.emplace_back();
+    NewestTime& one = known.emplace_back();
     one.fields = {fields.begin(), fields.end()};
     one.fields["on the device"] = attempt.device;
     one.time = TimeOf(*attempt.result)->count();
@@ -137,7 +137,7 @@ std::vector<KnownEffect> KnownEffectsOf(std::span<const FieldDifference> differe
   for (const FieldDifference& difference : differences) {
     // By everything else the times with a value of either side.
     std::map<std::map<std::string, std::string>, std::pair<std::vector<double>, std::vector<double>>> groups;
-    for (const KnownTime& one : known) {
+    for (const NewestTime& one : known) {
       std::map<std::string, std::string> others = one.fields;
       const auto value = others.extract(difference.field);
       const std::string text = value.empty() ? std::string() : value.mapped();

@@ -104,7 +104,8 @@ Roles RolesOf(const DeclaredInput& input, std::optional<std::int64_t> masked,
     if (rank >= 2) set(rank - 2, TokenRole::kBatch);
   } else if (HasAny(name, {"seqlen", "lengths"})) {
     set(0, TokenRole::kBatch);
-  } else if (HasAny(name, {"ids", "tokens", "embed"}) || name == "x" || name == "input") {
+  } else if (HasAny(name, {"ids", "tokens", "embed"}) ||
+             ((name == "x" || name == "input") && !IsFloatingPoint(input.type))) {
     set(0, TokenRole::kBatch);
     if (rank >= 2) set(1, TokenRole::kTokens);
   }
@@ -148,6 +149,8 @@ std::map<std::string, std::int64_t> LanguageModel::DimsAt(const TokensAt& at) co
     }
   }
   if (states_positions) dims[std::string(kCachePositions)] = at.past;
+  for (const std::string& branch : cached_branches)
+    dims.try_emplace(fmt::format("{}@{}", kIfThen, branch), at.past > 0 ? 1 : 0);
   return dims;
 }
 
@@ -222,7 +225,16 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
   options.dims = model->DimsAt(small);
   for (const auto& [symbol, axis] : model->sizes) options.dims[symbol] = 1;
   std::erase_if(options.dims, [](const auto& dim) { return IsQuantity(dim.first); });
-  INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(path, options));
+  INFIMUM_ASSIGN_OR_RETURN(ModelGraph graph, ReadModel(path, options));
+  // Of a decoder with and without caches in one file, the branch with them.
+  for (const Layer& layer : graph.layers)
+    if (layer.bodies.size() > 1 && !layer.inputs.empty() && layer.inputs[0] &&
+        graph.value(*layer.inputs[0]).kind == ValueKind::kGraphInput)
+      model->cached_branches.push_back(layer.name);
+  if (!model->cached_branches.empty()) {
+    for (const std::string& branch : model->cached_branches) options.dims[fmt::format("{}@{}", kIfThen, branch)] = 1;
+    INFIMUM_ASSIGN_OR_RETURN(graph, ReadModel(path, options));
+  }
   // What the model returns as a cache has the sizes that it asks of one.
   for (const auto& [symbol, axis] : model->sizes) {
     const auto is_like = [&](ValueId id) {
@@ -258,7 +270,7 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
   LanguageModel with_room = *model;
   with_room.in_buffers = true;
   options.dims = with_room.DimsAt(small);
-  std::erase_if(options.dims, [](const auto& dim) { return IsQuantity(dim.first); });
+  options.dims.erase(std::string(kCachePositions));
   if (const Result<ModelGraph> roomy = ReadModel(path, options); roomy.ok() && comes_back(*roomy)) {
     with_room.states_positions = has_positions(*roomy);
     return with_room;

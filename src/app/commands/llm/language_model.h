@@ -34,6 +34,7 @@ struct LanguageModel {
   std::map<TokenRole, std::int64_t> fixed;    // where the file has numbers
   std::vector<std::string> caches;            // inputs
   std::map<std::string, std::size_t> sizes;   // open dimensions of caches that the model itself decides
+  std::vector<std::string> cached_branches;   // Ifs whose condition is an input: true where there are caches
   bool in_buffers = false;                    // caches of the longest length, of which a part is valid
   bool states_positions = false;              // how much of them is valid may be stated
 

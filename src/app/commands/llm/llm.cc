@@ -2,25 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "infimum/base/text.h"
+#include "infimum/db/store.h"
+#include "reports/text/quantity_text.h"
 #include "src/app/commands/llm/language_model.h"
 
 namespace infimum {
 namespace {
 
-struct WeightsName {
+// What weights are stored as, or all values and, behind a slash, weights: "f16/s4".
+struct TypeName {
   std::string_view name, contract;
 };
-constexpr WeightsName kWeights[] = {
-    {"own", "own"},   {"f32", "strict-f32"}, {"f16", "f16"},        {"bf16", "bf16"}, {"f8", "own/f8e4m3"},
-    {"s8", "own/s8"}, {"int8", "own/s8"},    {"u8", "own/s8"},      {"s4", "own/s4"}, {"int4", "own/s4"},
-    {"u4", "own/s4"}, {"fp16", "f16"},       {"fp8", "own/f8e4m3"},
-};
+constexpr TypeName kValues[] = {
+    {"own", "own"}, {"f32", "strict-f32"}, {"f16", "f16"}, {"fp16", "f16"}, {"bf16", "bf16"}};
+constexpr TypeName kWeights[] = {{"f8", "f8e4m3"}, {"fp8", "f8e4m3"}, {"s8", "s8"},   {"int8", "s8"},
+                                 {"u8", "s8"},     {"s4", "s4"},      {"int4", "s4"}, {"u4", "s4"}};
+
+const TypeName* Find(std::span<const TypeName> types, std::string_view name) {
+  const auto found = std::ranges::find(types, name, &TypeName::name);
+  return found == types.end() ? nullptr : &*found;
+}
 
 // A file's part of the table: all batches, contexts and weights of a phase.
 class CellsOfPhase {
@@ -33,23 +43,47 @@ class CellsOfPhase {
     fixed_.clear();
     for (const auto& [role, number] : model->fixed)
       fixed_ += fmt::format("{}{} {}", fixed_.empty() ? "" : ", ", kRoles[static_cast<std::size_t>(role)], number);
+    const std::string phase = is_prefill ? "prefill" : "decode";
+    std::size_t left_out = 0;
+    std::vector<std::int64_t> contexts = options_.contexts;
+    // A step reads the whole of a buffer of which a mask alone says what is valid, whatever the context.
+    const bool is_whole =
+        !is_prefill && model->in_buffers && !model->states_positions && model->fixed.contains(TokenRole::kPast);
+    if (is_whole) {
+      contexts = {model->fixed.at(TokenRole::kPast)};
+      remarks_.push_back(
+          fmt::format("caches of {} are buffers of {} positions, and its mask alone says which are valid: each step "
+                      "counts them all",
+                      path.string(), contexts.front()));
+    }
     for (const std::int64_t batch : options_.batches)
-      for (const std::int64_t context : options_.contexts) {
-        const TokensAt at{batch, is_prefill ? context : 1, is_prefill ? 0 : context};
-        if (!model->Has(at)) continue;
+      for (const std::int64_t context : contexts) {
+        const TokensAt at{batch, is_prefill ? context : 1, is_prefill ? 0 : context - (is_whole ? 1 : 0)};
+        if (!model->Has(at)) {
+          ++left_out;
+          continue;
+        }
         EvaluatedModel entry;
         entry.file = std::filesystem::absolute(path).string();
         for (const auto& [name, extent] : model->DimsAt(at)) entry.dims[name] = std::to_string(extent);
         file_.evaluation.models.push_back(std::move(entry));
-        labels_.push_back({{"phase", is_prefill ? "prefill" : "decode"},
-                           {"batch", std::to_string(batch)},
-                           {"context", std::to_string(context)}});
+        labels_.push_back({{"phase", phase}, {"batch", std::to_string(batch)}, {"context", std::to_string(context)}});
       }
+    if (left_out == 0) return {};
+    if (!is_prefill && model->caches.empty())
+      remarks_.push_back(fmt::format("{} has no caches among its inputs: no tokens behind the first", path.string()));
+    else
+      remarks_.push_back(fmt::format("left out: {} of {} of {}, whose dimensions are fixed ({})", left_out,
+                                     CountText(options_.batches.size() * contexts.size(), phase + " cell"),
+                                     path.string(), fixed_));
     return {};
   }
 
   // For each entry of the evaluation what it is in the table.
   const std::vector<std::map<std::string, std::string>>& labels() const { return labels_; }
+
+  // What the files cannot take, and why.
+  const std::vector<std::string>& remarks() const { return remarks_; }
 
   // What the files fix: "batch 1, tokens 1".
   const std::string& fixed() const { return fixed_; }
@@ -60,44 +94,75 @@ class CellsOfPhase {
   const LlmOptions& options_;
   EvaluationFile& file_;
   std::string fixed_;
+  std::vector<std::string> remarks_;
   std::vector<std::map<std::string, std::string>> labels_;
 };
 
-// Types of weights that change nothing, since the model's are stored so, or in fewer bits.
+std::string FieldOf(const SweepCell& cell, const char* name) {
+  const auto found = cell.fields.find(name);
+  return found == cell.fields.end() ? std::string() : found->second;
+}
+
+// What a type of weights makes of the stored bytes: only of products' constant weights, and nothing where the model's
+// are stored so, or in fewer bits.
 void RemarkOfWeights(SweepReport& report) {
-  const auto field = [](const SweepCell& cell, const char* name) {
-    const auto found = cell.fields.find(name);
-    return found == cell.fields.end() ? std::string() : found->second;
-  };
-  std::map<std::vector<std::string>, std::int64_t> own;  // bytes, by where else the cell is
-  const auto place = [&](const SweepCell& cell) {
-    return std::vector{cell.device, field(cell, "phase"), field(cell, "batch"), field(cell, "context")};
-  };
+  std::optional<Bytes> own;
+  std::set<std::string> known, same;
+  std::vector<std::string> fewer;
   for (const SweepCell& cell : report.cells)
-    if (field(cell, "weights") == "own" && cell.facts.weights) own[place(cell)] = cell.facts.weights->value;
-  std::set<std::string> same;
+    if (!own && FieldOf(cell, "weights") == "own") own = cell.facts.weights;
+  for (const SweepCell& cell : report.cells) {
+    const std::string weights = FieldOf(cell, "weights");
+    const Result<std::string> contract = ContractOfWeights(weights);
+    if (!own || weights == "own" || !cell.facts.weights || !contract.ok() || !known.insert(weights).second) continue;
+    if (cell.facts.weights->value == own->value)
+      same.insert(weights);
+    else if (contract->find('/') != std::string::npos)
+      fewer.push_back(fmt::format("{} with weights {}", BytesText(*cell.facts.weights), weights));
+  }
+  if (!same.empty())
+    report.remarks.push_back(
+        fmt::format("weights {}: the model's own stay, which are stored so, or in fewer bits, already",
+                    Join(std::vector<std::string>(same.begin(), same.end()), ", ")));
+  if (!fewer.empty())
+    report.remarks.push_back(fmt::format(
+        "{} of weights become {}: those of MatMul and Gemm; tables of embeddings, experts and convolutions stay",
+        BytesText(*own), Join(fewer, ", ")));
+}
+
+// Where the type that the model computes in decides on a device that has faster ones.
+void RemarkOfArithmetic(SweepReport& report) {
+  std::set<std::string> slow;
   for (const SweepCell& cell : report.cells)
-    if (const auto found = own.find(place(cell)); found != own.end() && field(cell, "weights") != "own" &&
-                                                  cell.facts.weights && cell.facts.weights->value == found->second)
-      same.insert(field(cell, "weights"));
-  if (same.empty()) return;
-  report.remarks.push_back(
-      fmt::format("weights {}: the model's own stay, which are stored so, or in fewer bits, already",
-                  Join(std::vector<std::string>(same.begin(), same.end()), ", ")));
+    if (cell.kind == DeviceKind::kGpu && cell.facts.decided_by == "arithmetic f32" &&
+        !FieldOf(cell, "weights").starts_with("f32"))
+      slow.insert(FieldOf(cell, "weights"));
+  if (!slow.empty())
+    report.remarks.push_back(
+        fmt::format("weights {}: what is stored as f32 is computed in f32, which decides on GPUs; --weights f16, or "
+                    "f16/s4 and the like, has it in f16",
+                    Join(std::vector<std::string>(slow.begin(), slow.end()), ", ")));
 }
 
 }  // namespace
 
 Result<std::string> ContractOfWeights(const std::string& weights) {
-  std::string names;
-  for (const WeightsName& known : kWeights) {
-    if (known.name == weights) return std::string(known.contract);
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
-  }
-  return Error{fmt::format("--weights {}: types of weights are {}", Quoted(weights), names)};
+  const std::size_t slash = weights.find('/');
+  const TypeName* const values = Find(kValues, weights.substr(0, slash));
+  const TypeName* const stored = Find(kWeights, slash == std::string::npos ? weights : weights.substr(slash + 1));
+  if (slash == std::string::npos && values != nullptr) return std::string(values->contract);
+  if (slash == std::string::npos && stored != nullptr) return fmt::format("own/{}", stored->contract);
+  if (values != nullptr && stored != nullptr) return fmt::format("{}/{}", values->contract, stored->contract);
+  std::vector<std::string> names;
+  for (const std::span<const TypeName> types :
+       {std::span<const TypeName>(kValues), std::span<const TypeName>(kWeights)})
+    for (const TypeName& type : types) names.emplace_back(type.name);
+  return Error{fmt::format("--weights {}: types of weights are {}; f16/s4 has other values in f16", Quoted(weights),
+                           Join(names, ", "))};
 }
 
-Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options) {
+Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options, bool hashes_weights,
+                                         std::vector<std::string>* remarks) {
   EvaluationFile file;
   Evaluation& evaluation = file.evaluation;
   evaluation.name = ModelName(options.decode) + ", tokens";
@@ -118,7 +183,8 @@ Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options) {
         fmt::format("{}: its dimensions are fixed ({}), and fit none of these batches and contexts: give --batch and "
                     "--context that it has, or export it with open dimensions",
                     options.decode.string(), cells.fixed())};
-  INFIMUM_ASSIGN_OR_RETURN(file.cells, CellsOf(evaluation, "", kMostCells));
+  if (remarks != nullptr) *remarks = cells.remarks();
+  INFIMUM_ASSIGN_OR_RETURN(file.cells, CellsOf(evaluation, "", kMostCells, hashes_weights));
   // Entries are in order, and a cell of one that is like another's is left out: the dimensions tell which it is.
   std::map<std::pair<std::string, std::map<std::string, std::string>>, std::size_t> entries;
   for (std::size_t i = 0; i < evaluation.models.size(); ++i)
@@ -135,9 +201,22 @@ Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options) {
 }
 
 Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(options));
+  std::vector<std::string> remarks;
+  // Weights of many GB are hashed only where the store may have results of them.
+  bool has_results = false;
+  if (StoreExists(options.sweep.database)) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
+                             OpenStore(options.sweep.database, OpenMode::kReadOnly));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<CellAttempt> attempts, store->Attempts(""));
+    has_results = !attempts.empty();
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(options, has_results, &remarks));
   INFIMUM_ASSIGN_OR_RETURN(SweepReport report, MakeSweepReport(options.sweep, file, talk));
+  if (!has_results)
+    for (SweepCell& cell : report.cells) cell.hash.clear();
+  report.remarks.insert(report.remarks.end(), remarks.begin(), remarks.end());
   RemarkOfWeights(report);
+  RemarkOfArithmetic(report);
   return report;
 }
 

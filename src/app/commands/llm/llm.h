@@ -26,11 +26,13 @@ struct LlmOptions {
   SweepOptions sweep;                       // of it devices, database, what-ifs
 };
 
-// What a user calls a type of weights as an evaluation's contract: "own/s4" of int4, "f16" of fp16. An error lists
-// them.
+// What a user calls a type of weights as an evaluation's contract: "own/s4" of int4, "f16" of fp16, "f16/s4" of that
+// with other values in f16. An error lists them.
 Result<std::string> ContractOfWeights(const std::string& weights);
 
-Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options);
+// `hashes_weights`: as CellsOf() has it. `remarks`: gets what was asked for and the files cannot take.
+Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options, bool hashes_weights = true,
+                                         std::vector<std::string>* remarks = nullptr);
 Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk);
 
 }  // namespace infimum

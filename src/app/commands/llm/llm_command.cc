@@ -70,7 +70,7 @@ Result<int> RunLlm(const LlmCommandOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(llm.sweep.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   Talk talk = options.talk.Make();
   if (!options.evaluation.empty()) {
-    INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(llm));
+    INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(llm, false));
     INFIMUM_RETURN_IF_ERROR(WriteOutput(options.evaluation, file.text));
     talk.Say(fmt::format("wrote {}: {}", options.evaluation, CountText(file.cells.size(), "cell")));
     return kDone;
@@ -118,7 +118,7 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--weights", options->weights,
                    "what the weights of products are stored as: own, f32, f16, bf16, f8, s8, s4 (s8 and s4 in blocks "
-                   "of 32 with a scale each)")
+                   "of 32 with a scale each); f16/s4: all other values in f16")
       ->capture_default_str();
   command->add_option("--device", options->devices, "devices, a comma between two; here: this one")
       ->join(',')

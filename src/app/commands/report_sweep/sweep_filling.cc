@@ -177,7 +177,6 @@ class SweepFilling {
   // Of models, one reading each for all devices: a model's cells stand at the same place on each.
   Status AddFloors(std::vector<std::vector<SweepCell>>& cells) {
     constexpr std::string_view kAtLeast = "least-";  // of TagsOfQuantities
-    constexpr std::string_view kOmitted = "unknown-layers-omitted";
     std::set<std::string> at_least;
     std::size_t omitting = 0;
     std::string first_omitting;
@@ -197,29 +196,40 @@ class SweepFilling {
     for (std::size_t i = 0; i < most; ++i)
       for (std::size_t device = 0; device < cells.size(); ++device) {
         const SweptDevice& swept = devices_[device];
-        if (!AsksForFloors(swept) || i >= cells[device].size() || cells[device][i].state) continue;
+        if (!AsksForFloors(swept) || i >= cells[device].size()) continue;
+        const bool has_rows = !swept.cells[i].labels.empty() && swept.peaks.empty();
+        if (cells[device][i].state && (!has_rows || *cells[device][i].state != CellState::kOk)) continue;
         if (all >= kManyFloors)
           talk_.Progress("floors", static_cast<std::int64_t>(done), static_cast<std::int64_t>(all), std::nullopt);
         ++done;
         SweepCell& cell = cells[device][i];
+        if (cell.state) {
+          INFIMUM_RETURN_IF_ERROR(AddRows(swept.cells[i], cell));
+          continue;
+        }
         INFIMUM_ASSIGN_OR_RETURN(CellRunner::Prepared prepared, runner_->Prepare(swept.cells[i], true, swept.peaks));
         cell.facts = std::move(prepared.facts);
         for (const std::string& tag : prepared.assumptions) {
           if (tag.starts_with(kAtLeast)) at_least.insert(tag.substr(kAtLeast.size()));
-          if (tag == kOmitted && omitting++ == 0) first_omitting = cell.name + ", " + cell.conditions;
         }
+        if (!prepared.omitted.empty() && omitting++ == 0)
+          first_omitting = fmt::format("{}, {}: {}", cell.name, cell.conditions, prepared.omitted);
         if (prepared.refusal) {
           cell.state = prepared.refusal->state;
           cell.reason = prepared.refusal->reason;
-        } else {
-          CheckMemory(swept.device, cell);
+        } else if (!DoesFit(swept.device, cell)) {
+          continue;
+        } else if (!prepared.omitted.empty()) {
+          cell.reason = "without " + prepared.omitted;
+        } else if (has_rows) {
+          INFIMUM_RETURN_IF_ERROR(AddRows(swept.cells[i], cell));
         }
       }
     talk_.EndProgress();
     if (omitting > 0)
       remarks_.push_back(
-          fmt::format("floors of {} leave out layers that are not known, the first that of {}: `infimum inspect` with "
-                      "these dimensions says which, and why",
+          fmt::format("floors of {} leave out layers that are not known, the first that of {}; `infimum inspect` with "
+                      "these dimensions says all",
                       CountText(omitting, "cell"), first_omitting));
     if (!at_least.empty())
       remarks_.push_back(fmt::format(
@@ -228,13 +238,22 @@ class SweepFilling {
     return {};
   }
 
+  Status AddRows(const PlannedCell& planned, SweepCell& cell) {
+    INFIMUM_ASSIGN_OR_RETURN(const CellRunner::Rows rows,
+                             runner_->RowsOf(planned, cell.facts.floor.value_or(Latency(0))));
+    cell.roofline = rows.roofline;
+    cell.known = rows.known;
+    return {};
+  }
+
   // Weights and caches that a device cannot hold at once.
-  static void CheckMemory(const Device& device, SweepCell& cell) {
+  static bool DoesFit(const Device& device, SweepCell& cell) {
     const Bytes needed = cell.facts.weights.value_or(Bytes()) + cell.facts.inputs.value_or(Bytes());
-    if (device.memory.value <= 0 || needed.value <= device.memory.value) return;
+    if (device.memory.value <= 0 || needed.value <= device.memory.value) return true;
     cell.state = CellState::kOutOfMemory;
     cell.reason =
         fmt::format("weights and inputs take {}, and {} are there", BytesText(needed), BytesText(device.memory));
+    return false;
   }
 
   // What owners named: files, their dimensions, modules and options of frameworks.
