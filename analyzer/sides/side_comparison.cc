@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/gap/run_latency.h"
 #include "analyzer/sides/rank_changes.h"
 #include "analyzer/types/disjoint_sets.h"
 #include "infimum/base/check.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/trace/device_activity.h"
+#include "infimum/base/enum_names.h"
 #include "infimum/graph/timeline.h"
 
 namespace infimum {
@@ -380,30 +381,10 @@ CriticalPath Sweep::Path() const {
 
 }  // namespace
 
-const char* NameOf(PathPart part) {
-  switch (part) {
-    case PathPart::kOperator:
-      return "operator";
-    case PathPart::kRuntime:
-      return "runtime";
-    case PathPart::kBetweenCalls:
-      return "between-calls";
-    case PathPart::kWaiting:
-      return "waiting";
-    case PathPart::kLaunch:
-      return "launch";
-    case PathPart::kQueue:
-      return "queue";
-    case PathPart::kKernel:
-      return "kernel";
-    case PathPart::kCommunication:
-      return "communication";
-    case PathPart::kCopy:
-      return "copy";
-    case PathPart::kUnlinked:
-      return "unlinked";
-  }
-  return "unlinked";
+std::string_view NameOf(PathPart part) {
+  constexpr EnumNames<PathPart::kUnlinked> kNames = {"operator", "runtime", "between-calls", "waiting", "launch",
+                                                     "queue",    "kernel",  "communication", "copy",    "unlinked"};
+  return kNames[part];
 }
 
 CriticalPath CriticalPathOf(const Timeline& timeline, const std::vector<WorkOrigin>& origins) {

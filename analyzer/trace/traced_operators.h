@@ -8,11 +8,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/alignment/work_origin.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/graph/timeline.h"

@@ -1,7 +1,5 @@
 #include "db/store/data_sheets.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>

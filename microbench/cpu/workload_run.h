@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "infimum/measurement/contract.h"
 #include "infimum/microbench/backend.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/libraries/onednn/program/region_problem.h"

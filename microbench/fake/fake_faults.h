@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 
-#include "infimum/layer/workload.h"
 #include "infimum/measurement/candidate.h"
 
 namespace infimum {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "analyzer/alignment/engine_work.h"
 #include "src/core/graph/framework_names.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "infimum/base/enum_names.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {
@@ -94,17 +95,8 @@ std::optional<LogInterval> IntervalOfRatio(std::span<const Repetition> subject, 
 }  // namespace
 
 std::string_view Name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kSame:
-      return "same";
-    case Verdict::kFaster:
-      return "faster";
-    case Verdict::kSlower:
-      return "slower";
-    case Verdict::kUndecided:
-      return "undecided";
-  }
-  return "";
+  constexpr EnumNames<Verdict::kUndecided> kNames = {"same", "faster", "slower", "undecided"};
+  return kNames[verdict];
 }
 
 std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference,

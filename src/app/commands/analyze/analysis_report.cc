@@ -1,7 +1,6 @@
 #include "src/app/commands/analyze/analysis_report.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "analyzer/gap/run_latency.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "infimum/base/text.h"
 #include "src/app/processes/child_process.h"
 
 namespace infimum {

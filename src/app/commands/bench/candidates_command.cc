@@ -4,7 +4,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "infimum/base/text.h"
 #include "reports/text/csv.h"
 #include "reports/text/section.h"
 #include "src/app/command.h"

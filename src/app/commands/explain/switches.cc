@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
-#include "infimum/base/text.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/framework_run.h"
 #include "src/core/graph/run_time_quantities.h"
