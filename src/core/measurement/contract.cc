@@ -8,7 +8,7 @@
 namespace infimum {
 namespace {
 
-constexpr EnumNames<NumericContract::kFp8> kContracts = {"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
+constexpr EnumNames<NumericContract::kFp8> kContractNames = {"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
 
 constexpr double kF32Roundoff = 0x1p-24;
 
@@ -199,9 +199,9 @@ double LayerTolerance(NumericContract contract, const LayerConfig& config) {
 
 }  // namespace
 
-std::string_view Name(NumericContract contract) { return kContracts[contract]; }
+std::string_view Name(NumericContract contract) { return kContractNames[contract]; }
 
-std::optional<NumericContract> FindContract(std::string_view name) { return kContracts.Find(name); }
+std::optional<NumericContract> FindContract(std::string_view name) { return kContractNames.Find(name); }
 
 NumericContract NativeContract(const Workload& workload) {
   const LayerConfig& config = MainMember(workload);
