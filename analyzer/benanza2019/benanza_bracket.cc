@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <ranges>
-#include <span>
 #include <utility>
 
 #include "analyzer/benanza2019/benanza_rules.h"

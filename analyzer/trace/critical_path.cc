@@ -1,18 +1,15 @@
 #include "analyzer/trace/critical_path.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "analyzer/trace/device_activity.h"
 #include "infimum/base/enum_names.h"
-#include "infimum/graph/timeline.h"
 
 namespace infimum {
 namespace {

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "infimum/base/check.h"
 #include "infimum/base/text.h"

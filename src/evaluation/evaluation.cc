@@ -7,7 +7,6 @@
 
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
-#include "infimum/measurement/contract.h"
 #include "src/core/results/evaluation_json.h"
 #include "src/readers/onnx/read_model.h"
 

@@ -1,6 +1,5 @@
 #include "microbench/kernels/cuda/call_building.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 

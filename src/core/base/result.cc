@@ -3,8 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "infimum/base/check.h"
-
 namespace infimum {
 
 Error Within(std::string where, Error error) {

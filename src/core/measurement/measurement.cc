@@ -1,7 +1,6 @@
 #include "infimum/measurement/measurement.h"
 
 #include "infimum/base/enum_names.h"
-#include "infimum/measurement/candidate.h"
 
 namespace infimum {
 namespace {

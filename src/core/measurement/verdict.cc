@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "infimum/base/enum_names.h"
-#include "infimum/measurement/statistics.h"
 
 namespace infimum {
 namespace {

@@ -21,7 +21,6 @@
 #include "src/core/results/json_struct.h"
 #include "src/readers/benchmarks/benchmark_stream.h"
 #include "src/readers/benchmarks/labelled_layers.h"
-#include "src/readers/benchmarks/results_taker.h"
 #include "src/readers/benchmarks/scope_layers.h"
 
 namespace infimum::ingest {

@@ -5,21 +5,16 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <new>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "infimum/base/result.h"
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
-#include "infimum/graph/model_graph.h"
 #include "src/core/graph/run_time_quantities.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/lowering/lower.h"
