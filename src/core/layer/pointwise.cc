@@ -29,12 +29,14 @@ constexpr auto kKinds = [] {
   return std::to_array<KindRow>({
 #define INFIMUM_POINTWISE(kind, name, least, most, flops, rounding, onnx, cudnn) \
   {kind, name, {least, most}, flops, rounding, onnx},
+#include "src/core/layer/pointwise_kinds.def"
   });
 }();
 
 // In the order of the kinds.
 constexpr PointwiseParameter kParameters[] = {
 #define INFIMUM_PARAMETER_OF(kind, name, onnx) {PointwiseKind::kind, &PointwiseParameters::name, #name, onnx},
+#include "src/core/layer/pointwise_kinds.def"
 };
 static_assert(std::ranges::is_sorted(kParameters, {}, &PointwiseParameter::kind));
 
@@ -103,6 +105,7 @@ bool ReturnsTruth(PointwiseKind kind) {
 #define INFIMUM_TRUTH_UNARY(kind, formula) case PointwiseKind::kind:
 #define INFIMUM_TRUTH_BINARY(kind, formula) case PointwiseKind::kind:
 #define INFIMUM_REAL_TRUTH(kind, formula) case PointwiseKind::kind:
+#include "src/core/layer/pointwise_kinds.def"
     return true;
     default:
       return false;
@@ -126,6 +129,7 @@ std::optional<double> Evaluate(PointwiseKind kind, double x, const PointwisePara
 #define INFIMUM_TRUTH_UNARY(kind, formula) \
   case PointwiseKind::kind:                \
     return formula;
+#include "src/core/layer/pointwise_kinds.def"
     default:
       return std::nullopt;
   }
@@ -140,6 +144,7 @@ std::optional<double> Evaluate(PointwiseKind kind, double a, double b) {
 #define INFIMUM_TRUTH_BINARY(kind, formula) \
   case PointwiseKind::kind:                 \
     return formula;
+#include "src/core/layer/pointwise_kinds.def"
     default:
       return std::nullopt;
   }
@@ -155,6 +160,7 @@ std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t x, 
 #define INFIMUM_TRUTH_UNARY(kind, formula) \
   case PointwiseKind::kind:                \
     return formula;
+#include "src/core/layer/pointwise_kinds.def"
     default:
       return std::nullopt;
   }
@@ -169,6 +175,7 @@ std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t a, 
 #define INFIMUM_TRUTH_BINARY(kind, formula) \
   case PointwiseKind::kind:                 \
     return formula;
+#include "src/core/layer/pointwise_kinds.def"
     default:
       return std::nullopt;
   }

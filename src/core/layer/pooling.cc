@@ -11,6 +11,7 @@ namespace {
 
 constexpr NamedValue<PoolingKind> kPoolingNames[] = {
 #define INFIMUM_POOLING(kind, name, ...) {PoolingKind::kind, name},
+#include "src/core/layer/reduction_kinds.def"
 };
 
 Windows WindowsOf(const PoolingConfig& config, std::size_t d) {
@@ -86,6 +87,7 @@ std::span<const NamedValue<PoolingKind>> NamesOf(PoolingKind) { return kPoolingN
 ReductionKind ReductionOf(PoolingKind kind) {
   constexpr ReductionKind kReductions[] = {
 #define INFIMUM_POOLING(kind, name, reduction, ...) ReductionKind::reduction,
+#include "src/core/layer/reduction_kinds.def"
   };
   return kReductions[static_cast<std::size_t>(kind)];
 }
@@ -93,6 +95,7 @@ ReductionKind ReductionOf(PoolingKind kind) {
 bool CountsPadding(PoolingKind kind) {
   constexpr bool kCounts[] = {
 #define INFIMUM_POOLING(kind, name, reduction, counts_padding, cudnn) counts_padding,
+#include "src/core/layer/reduction_kinds.def"
   };
   return kCounts[static_cast<std::size_t>(kind)];
 }

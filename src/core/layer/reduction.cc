@@ -13,10 +13,12 @@ namespace {
 constexpr NamedValue<ReductionKind> kReductionNames[] = {
 #define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) {ReductionKind::kind, name},
 #define INFIMUM_ARGUMENT(kind, name, fold) {ReductionKind::kind, name},
+#include "src/core/layer/reduction_kinds.def"
 };
 constexpr int kReductionFlops[] = {
 #define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) flops,
 #define INFIMUM_ARGUMENT(kind, name, fold) 1,
+#include "src/core/layer/reduction_kinds.def"
 };
 constexpr std::array kScanNames = {
     NamedValue<ScanKind>{ScanKind::kSum, "sum"},

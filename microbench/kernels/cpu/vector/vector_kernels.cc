@@ -9,6 +9,7 @@ namespace INFIMUM_ISA {
 static const VectorKernels kTable = {
     .name = INFIMUM_ISA_NAME,
 #define INFIMUM_KERNEL(name, Function, Result, parameters) .name = Function,
+#include "microbench/kernels/cpu/vector/vector_kernels.def"
 };
 
 }  // namespace INFIMUM_ISA
