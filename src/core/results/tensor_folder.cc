@@ -29,8 +29,7 @@ struct TensorFile {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<TensorFile> auto& tensor) {
+static void VisitFields(auto& visit, Like<TensorFile> auto& tensor) {
   visit("name", tensor.name);
   visit("dtype", tensor.type);
   visit("shape", tensor.shape.dims, {0, static_cast<double>(kMaxElements)});

@@ -46,8 +46,7 @@ Result<ParaDnnPoint::State> StateOf(const std::string& text) {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<Sweep> auto& sweep) {
+static void VisitFields(auto& visit, Like<Sweep> auto& sweep) {
   visit("labels", sweep.labels);
   visit.Lenient("err_jobs", sweep.err_jobs);
   visit.Lenient("states", sweep.states);
