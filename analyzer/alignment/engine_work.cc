@@ -7,13 +7,10 @@
 #include "analyzer/alignment/onnxruntime_names.h"
 #include "analyzer/alignment/operator_kinds.h"
 #include "infimum/base/enum_names.h"
+#include "infimum/base/text.h"
 
 namespace infimum {
 namespace {
-
-bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) {
-  return std::ranges::find(ops, op) != ops.end();
-}
 
 // Transposes that ONNX Runtime adds are called so, with a number.
 bool IsAddedTranspose(const ProfiledLayer& layer) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/alignment/operator_kinds.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
 

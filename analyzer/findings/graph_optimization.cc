@@ -6,16 +6,13 @@
 #include <string>
 
 #include "infimum/base/enum_names.h"
+#include "infimum/base/text.h"
 #include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
 
 constexpr EnumNames<GraphOptimization::kAll> kNames = {"disabled", "basic", "extended", "all"};
-
-bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 }  // namespace
 

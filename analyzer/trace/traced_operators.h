@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/alignment/work_origin.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/graph/timeline.h"

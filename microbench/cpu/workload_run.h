@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "infimum/measurement/contract.h"
 #include "infimum/microbench/backend.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/libraries/onednn/program/region_problem.h"

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "infimum/layer/workload.h"
 #include "infimum/measurement/candidate.h"
 
 namespace infimum {

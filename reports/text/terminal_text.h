@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "infimum/base/utf8.h"
+
 namespace infimum {
 
 // Columns that a terminal uses for printable text: 2 for wide characters, 0 for combining ones.

@@ -152,9 +152,7 @@ Result<WorkerRequest> ParseRequest(std::string_view line) {
     INFIMUM_ASSIGN_OR_RETURN(const std::string verb, TextField(object, "do"));
     return RequestFrom(object, verb);
   };
-  Result<WorkerRequest> request = parse();
-  if (!request.ok()) return Within("not a request to a worker", request.error());
-  return request;
+  return Within("not a request to a worker", parse());
 }
 
 Result<WorkerAnswer> ParseAnswer(std::string_view line) {
@@ -162,9 +160,7 @@ Result<WorkerAnswer> ParseAnswer(std::string_view line) {
     INFIMUM_ASSIGN_OR_RETURN(const Json object, ParseJson(line));
     return AnswerFrom(object);
   };
-  Result<WorkerAnswer> answer = parse();
-  if (!answer.ok()) return Within("not an answer of a worker", answer.error());
-  return answer;
+  return Within("not an answer of a worker", parse());
 }
 
 }  // namespace infimum

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "infimum/measurement/contract.h"
 #include "microbench/gpu/device/gpu_program.h"
 #include "microbench/gpu/device/gpu_properties.h"
 #include "microbench/libraries/cudnn/calls/cudnn_plan.h"

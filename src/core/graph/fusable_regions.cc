@@ -1,7 +1,6 @@
 #include "infimum/graph/fusable_regions.h"
 
 #include <algorithm>
-#include <set>
 
 #include "src/core/graph/fusion_patterns.h"
 

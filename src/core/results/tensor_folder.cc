@@ -57,9 +57,7 @@ Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
     }
     return result;
   };
-  Result<TensorFolder> parsed = parse();
-  if (!parsed.ok()) return Within(index.string(), parsed.error());
-  return parsed;
+  return Within(index.string(), parse());
 }
 
 Status TensorFolder::Read(const std::string& name, DataType type, const Shape& shape, void* data) const {

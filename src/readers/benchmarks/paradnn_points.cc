@@ -105,9 +105,7 @@ Result<std::vector<ParaDnnPoint>> ReadParaDnn(std::istream& input, std::string_v
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseDocument(text, origin));
   Sweep sweep;
   if (const Status read = FromJson(document, "", sweep); !read.ok()) return Within(std::string(origin), read.error());
-  Result<std::vector<ParaDnnPoint>> points = PointsOf(sweep, device);
-  if (!points.ok()) return Within(std::string(origin), points.error());
-  return points;
+  return Within(std::string(origin), PointsOf(sweep, device));
 }
 
 }  // namespace infimum

@@ -325,9 +325,7 @@ std::string ModelName(const std::filesystem::path& path) {
 Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOptions& options) {
   try {
     INFIMUM_ASSIGN_OR_RETURN(ModelFile file, ModelFile::Open(path));
-    Result<ModelGraph> graph = Read(file, options);
-    if (!graph.ok()) return Within(path.string(), graph.error());
-    return graph;
+    return Within(path.string(), Read(file, options));
   } catch (const std::bad_alloc&) {
     return Error{path.string() + ": there is not enough memory to read it"};
   }

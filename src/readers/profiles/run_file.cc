@@ -156,9 +156,7 @@ Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
   ingest::LimitUnpacked(input, kMaxRunSize);
   INFIMUM_ASSIGN_OR_RETURN(const std::string text, ingest::ReadWhole(input, origin));
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseDocument(text, origin));
-  Result<RunProfile> run = ReadDocument(document);
-  if (!run) return Within(std::string(origin), run.error());
-  return run;
+  return Within(std::string(origin), ReadDocument(document));
 }
 
 std::string FormatRun(const RunProfile& run) {

@@ -214,9 +214,7 @@ Result<int> RunBound(const BoundOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(Analysis analysis, AnalyzeStored(stored));
   if (options.estimate || options.advise.count() > 0) {
-    Result<Estimate> estimate = EstimateFromOthers(options, analysis);
-    if (!estimate.ok()) return Within("--estimate", estimate.error());
-    analysis.bracket.estimate = *std::move(estimate);
+    INFIMUM_ASSIGN_OR_RETURN(analysis.bracket.estimate, Within("--estimate", EstimateFromOthers(options, analysis)));
   }
   INFIMUM_RETURN_IF_ERROR(
       WriteAnswer(options.format, options.output,

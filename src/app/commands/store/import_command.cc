@@ -58,9 +58,7 @@ Result<Device> DeviceOf(const RunProfile& run, const std::string& source, const 
     return Error{source +
                  ": the profile does not record its device: give --device NAME, or --device here for this one (see "
                  "infimum devices)"};
-  Result<Device> device = ChooseDevice(told, installation, CampaignOptions(), store);
-  if (!device.ok()) return Within(source, device.error());
-  return device;
+  return Within(source, ChooseDevice(told, installation, CampaignOptions(), store));
 }
 
 // A store is asked for runs on so many threads: none is made up.
