@@ -133,20 +133,14 @@ Result<EstimateQuestion> AskForEstimate(const Analysis& analysis, Store& store) 
 }
 
 void AddRules(CLI::App* command, BoundRules& rules) {
-  command
-      ->add_option_function<std::string>(
-          "--rules",
-          [&rules](const std::string& text) {
-            const std::optional<BoundRules> found = FindBoundRules(text);
-            if (!found) {
-              const std::vector<std::string> names(BoundRulesNames().begin(), BoundRulesNames().end());
-              const std::string guess = DidYouMean(text, BoundRulesNames());
-              throw CLI::ValidationError("--rules", "unknown rules " + Quoted(text) +
-                                                        (guess.empty() ? "; they are " + Join(names, ", ") : guess));
-            }
-            rules = *found;
-          },
-          "how layers become bounds: bracket; benanza-2019 and benanza-2019-fused are the Benanza paper's")
+  const auto parse = [](const std::string& text) -> Result<BoundRules> {
+    if (const std::optional<BoundRules> found = FindBoundRules(text)) return *found;
+    const std::vector<std::string> names(BoundRulesNames().begin(), BoundRulesNames().end());
+    const std::string guess = DidYouMean(text, BoundRulesNames());
+    return Error{"unknown rules " + Quoted(text) + (guess.empty() ? "; they are " + Join(names, ", ") : guess)};
+  };
+  AddParsed(command, "--rules", rules, parse,
+            "how layers become bounds: bracket; benanza-2019 and benanza-2019-fused are the Benanza paper's")
       ->type_name("R")
       ->default_str(std::string(Name(rules)));
 }
@@ -266,15 +260,12 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--estimate", options->estimate,
                     "also what `sequential` would be on a device with few rows or none: estimated from the rows of "
                     "other devices and the data sheets of all, with an interval of 80 %");
-  command
-      ->add_option_function<std::string>(
-          "--advise",
-          [&advise = options->advise](const std::string& text) {
-            const Result<Clock::Duration> time = ParseDuration(text);
-            if (!time) throw CLI::ValidationError("--advise", time.error().message);
-            advise = std::chrono::duration_cast<std::chrono::seconds>(*time);
-          },
-          "estimate, and list what to measure next within this time (20m) so that the interval narrows most")
+  const auto parse_time = [](const std::string& text) -> Result<std::chrono::seconds> {
+    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration time, ParseDuration(text));
+    return std::chrono::duration_cast<std::chrono::seconds>(time);
+  };
+  AddParsed(command, "--advise", options->advise, parse_time,
+            "estimate, and list what to measure next within this time (20m) so that the interval narrows most")
       ->type_name("TIME");
   command->add_flag("--observed", options->stored.observed,
                     "also use the layers of the framework's profiled run as candidates");
