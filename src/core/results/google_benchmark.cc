@@ -275,8 +275,7 @@ Status ReadGoogleBenchmark(std::istream& input, std::string_view origin,
     const std::int64_t byte = ParseInteger(message.substr(0, colon)).value_or(1);
     return Error{std::string(origin) + ":" + PlaceOf(*text, static_cast<std::size_t>(byte)) + message.substr(colon)};
   }
-  INFIMUM_RETURN_IF_ERROR(Within(std::string(origin), Reader(take).Read(*document)));
-  return {};
+  return Within(std::string(origin), Reader(take).Read(*document));
 }
 
 }  // namespace infimum

@@ -117,26 +117,28 @@ Status Check(const Repetition& repetition) {
 
 Status CheckRepetitions(const Measurement& row) {
   for (std::size_t i = 0; i < row.repetitions.size(); ++i) {
-    INFIMUM_RETURN_IF_ERROR(Within("repetitions[" + std::to_string(i) + "]", Check(row.repetitions[i])));
-    if ((row.outcome == Outcome::kMeasured) != row.repetitions.empty()) return {};
-    if (row.repetitions.empty()) return Error{"measured, but without repetitions"};
-    return Error{std::string(Name(row.outcome)) + ", but with repetitions"};
+    if (const Status status = Check(row.repetitions[i]); !status.ok())
+      return Within("repetitions[" + std::to_string(i) + "]", status.error());
   }
+  if ((row.outcome == Outcome::kMeasured) != row.repetitions.empty()) return {};
+  if (row.repetitions.empty()) return Error{"measured, but without repetitions"};
+  return Error{std::string(Name(row.outcome)) + ", but with repetitions"};
+}
 
-  std::string SchemaName() { return std::string(kSchemaPrefix) + std::to_string(kResultsVersion); }
+std::string SchemaName() { return std::string(kSchemaPrefix) + std::to_string(kResultsVersion); }
 
-  Result<std::int64_t> VersionOf(const Json& json) {
-    INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(json, "schema"));
-    std::optional<std::int64_t> version;
-    if (schema.starts_with(kSchemaPrefix)) version = ParseInteger(schema.substr(kSchemaPrefix.size()));
-    if (!version || *version < 1) {
-      return Error{"the schema is " + Quoted(schema) + ", expected " + Quoted(SchemaName())};
-    }
-    if (*version > kResultsVersion) {
-      return Error{"these results have version " + std::to_string(*version) + ", this infimum reads up to " +
-                   std::to_string(kResultsVersion) + "; use a newer infimum"};
-    }
-    return *version;
+Result<std::int64_t> VersionOf(const Json& json) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(json, "schema"));
+  std::optional<std::int64_t> version;
+  if (schema.starts_with(kSchemaPrefix)) version = ParseInteger(schema.substr(kSchemaPrefix.size()));
+  if (!version || *version < 1) {
+    return Error{"the schema is " + Quoted(schema) + ", expected " + Quoted(SchemaName())};
   }
+  if (*version > kResultsVersion) {
+    return Error{"these results have version " + std::to_string(*version) + ", this infimum reads up to " +
+                 std::to_string(kResultsVersion) + "; use a newer infimum"};
+  }
+  return *version;
+}
 
 }  // namespace infimum
