@@ -1,7 +1,6 @@
 #include "analyzer/alignment/align_by_name.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <unordered_map>

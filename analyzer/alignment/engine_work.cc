@@ -6,13 +6,11 @@
 
 #include "analyzer/alignment/onnxruntime_names.h"
 #include "analyzer/alignment/operator_kinds.h"
+#include "infimum/base/enum_names.h"
+#include "infimum/base/text.h"
 
 namespace infimum {
 namespace {
-
-bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) {
-  return std::ranges::find(ops, op) != ops.end();
-}
 
 // Transposes that ONNX Runtime adds are called so, with a number.
 bool IsAddedTranspose(const ProfiledLayer& layer) {
@@ -45,8 +43,8 @@ EngineWork WorkOfTrace(std::string_view op) {
 }  // namespace
 
 std::string_view Name(EngineWork work) {
-  constexpr std::array<std::string_view, 4> kNames = {"none", "layout change", "type change", "copy"};
-  return kNames[static_cast<std::size_t>(work)];
+  constexpr EnumNames<EngineWork::kCopy> kNames = {"none", "layout change", "type change", "copy"};
+  return kNames[work];
 }
 
 EngineWork OwnWorkOf(const ProfiledLayer& layer) {
@@ -161,43 +159,9 @@ std::size_t EndOfWord(std::string_view text, std::size_t start) {
 }
 
 // Of each kind an operator that KindOf sees as one.
-std::string_view WordOf(OperatorKind kind) {
-  switch (kind) {
-    case OperatorKind::kConvolution:
-      return "convolution";
-    case OperatorKind::kProduct:
-      return "matmul";
-    case OperatorKind::kPooling:
-      return "pool";
-    case OperatorKind::kSoftmax:
-      return "softmax";
-    case OperatorKind::kNormalization:
-      return "normalization";
-    case OperatorKind::kReduction:
-      return "reduce";
-    case OperatorKind::kRecurrent:
-      return "rnn";
-    case OperatorKind::kAttention:
-      return "attention";
-    case OperatorKind::kResample:
-      return "resize";
-    case OperatorKind::kElementwise:
-      return "pointwise";
-    case OperatorKind::kConcatenation:
-      return "concat";
-    case OperatorKind::kPadding:
-      return "padding";
-    case OperatorKind::kGather:
-      return "gather";
-    case OperatorKind::kQuantization:
-      return "QuantizeLinear";
-    case OperatorKind::kDequantization:
-      return "DequantizeLinear";
-    case OperatorKind::kOther:
-      break;
-  }
-  return "";
-}
+constexpr EnumNames<OperatorKind::kOther> kWordsOfKinds = {
+    "convolution", "matmul", "pool",    "softmax", "normalization",  "reduce",           "rnn", "attention", "resize",
+    "pointwise",   "concat", "padding", "gather",  "QuantizeLinear", "DequantizeLinear", ""};
 
 }  // namespace
 
@@ -226,7 +190,7 @@ std::string PlainOperatorOf(const ProfiledLayer& layer) {
     case EngineWork::kNone:
       break;
   }
-  return std::string(WordOf(KindOf(layer.op)));
+  return std::string(kWordsOfKinds[KindOf(layer.op)]);
 }
 
 std::string DecoratedLike(std::string_view name, std::string_view replacement) {

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <ranges>
-#include <span>
 #include <utility>
 
 #include "analyzer/benanza2019/benanza_rules.h"
 #include "analyzer/bracket/bracket_parts.h"
 #include "analyzer/floor/floor.h"
 #include "analyzer/rows/best_time.h"
+#include "infimum/base/enum_names.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 
@@ -18,7 +17,7 @@ namespace infimum {
 namespace {
 
 // In the order of the enumeration.
-constexpr std::array<std::string_view, 3> kRulesNames = {"bracket", "benanza-2019", "benanza-2019-fused"};
+constexpr EnumNames<BoundRules::kBenanza2019Fused> kRulesNames = {"bracket", "benanza-2019", "benanza-2019-fused"};
 
 // The workloads whose rows one layer's time is made of.
 struct Parts {
@@ -251,15 +250,11 @@ void AddBounds(const ModelGraph& model, const std::vector<TimedLayer>& timed, st
 
 }  // namespace
 
-std::string_view Name(BoundRules rules) { return kRulesNames[static_cast<std::size_t>(rules)]; }
+std::string_view Name(BoundRules rules) { return kRulesNames[rules]; }
 
-std::optional<BoundRules> FindBoundRules(std::string_view name) {
-  const auto found = std::ranges::find(kRulesNames, name);
-  if (found == kRulesNames.end()) return std::nullopt;
-  return static_cast<BoundRules>(found - kRulesNames.begin());
-}
+std::optional<BoundRules> FindBoundRules(std::string_view name) { return kRulesNames.Find(name); }
 
-std::span<const std::string_view> BoundRulesNames() { return kRulesNames; }
+std::span<const std::string_view> BoundRulesNames() { return kRulesNames.all(); }
 
 Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, MeasurementSource& source,
                                   BoundRules rules) {

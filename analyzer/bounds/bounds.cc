@@ -4,7 +4,6 @@
 #include <functional>
 #include <numeric>
 
-#include "analyzer/bounds/dag_view.h"
 #include "infimum/base/check.h"
 
 namespace infimum {

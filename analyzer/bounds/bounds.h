@@ -23,7 +23,6 @@
 // A missing layer adds nothing and is listed in the coverage.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 

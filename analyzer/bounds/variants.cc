@@ -4,7 +4,6 @@
 #include <array>
 
 #include "analyzer/bounds/latency_resolution.h"
-#include "infimum/graph/model_graph.h"
 
 namespace infimum {
 namespace {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "analyzer/bounds/latency_resolution.h"
-#include "analyzer/bounds/variants.h"
 #include "analyzer/bracket/bracket_parts.h"
 #include "analyzer/bracket/sensitivity.h"
 #include "analyzer/floor/residency.h"

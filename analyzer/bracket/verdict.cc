@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <array>
 
+#include "infimum/base/enum_names.h"
+
 namespace infimum {
 namespace {
 
 // In the order of the enumeration.
-constexpr auto kNames = std::to_array<std::string_view>({"shown", "not-shown", "no-gap", "inversion"});
-static_assert(kNames.size() == static_cast<std::size_t>(GapVerdict::kInversion) + 1);
+constexpr EnumNames<GapVerdict::kInversion> kNames = {"shown", "not-shown", "no-gap", "inversion"};
 
 }  // namespace
 
-std::string_view Name(GapVerdict verdict) { return kNames[static_cast<std::size_t>(verdict)]; }
+std::string_view Name(GapVerdict verdict) { return kNames[verdict]; }
 
 std::optional<GapVerdict> VerdictOn(const Interval& measured, const Bracket& bracket) {
   const UpperLimit* shown = bracket.Shown();

@@ -28,7 +28,6 @@
 
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "analyzer/effects/design.h"

@@ -5,21 +5,18 @@
 #include <cctype>
 #include <string>
 
+#include "infimum/base/enum_names.h"
+#include "infimum/base/text.h"
 #include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
 
-constexpr std::array kNames = {std::string_view("disabled"), std::string_view("basic"), std::string_view("extended"),
-                               std::string_view("all")};
-
-bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
+constexpr EnumNames<GraphOptimization::kAll> kNames = {"disabled", "basic", "extended", "all"};
 
 }  // namespace
 
-std::string_view Name(GraphOptimization level) { return kNames[static_cast<std::size_t>(level)]; }
+std::string_view Name(GraphOptimization level) { return kNames[level]; }
 
 std::optional<GraphOptimization> ReportedOptimization(const RunProfile& run) {
   const auto setting = run.settings.find("graph_optimization_level");

@@ -1,7 +1,5 @@
 #include "analyzer/findings/timeline_facts.h"
 
-#include <algorithm>
-
 #include "analyzer/findings/rules.h"
 
 namespace infimum::findings {

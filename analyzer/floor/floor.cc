@@ -5,15 +5,15 @@
 #include <iterator>
 
 #include "analyzer/floor/compulsory_traffic.h"
+#include "infimum/base/enum_names.h"
 #include "src/core/graph/run_time_quantities.h"
 
 namespace infimum {
 namespace {
 
 // In the order of the enumeration.
-constexpr auto kClassNames =
-    std::to_array<std::string_view>({"any-program", "launched", "dense-read", "winograd", "textbook"});
-static_assert(kClassNames.size() == static_cast<std::size_t>(ProgramClass::kTextbook) + 1);
+constexpr EnumNames<ProgramClass::kTextbook> kClassNames = {"any-program", "launched", "dense-read", "winograd",
+                                                            "textbook"};
 
 constexpr std::int64_t kWinogradTile = 4;  // outputs a dimension; larger tiles lose too many digits of f32
 
@@ -122,7 +122,7 @@ Floor Decide(ProgramClass program_class, const MemoryFloor& memory, const FlopsB
 
 }  // namespace
 
-std::string_view Name(ProgramClass program_class) { return kClassNames[static_cast<std::size_t>(program_class)]; }
+std::string_view Name(ProgramClass program_class) { return kClassNames[program_class]; }
 
 std::map<DataType, double> ConventionalFlopsOf(const Workload& workload, const Work& work) {
   return FlopsOf(workload, work, TextbookFlops);

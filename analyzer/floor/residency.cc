@@ -1,10 +1,8 @@
 #include "analyzer/floor/residency.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "analyzer/floor/compulsory_traffic.h"
-#include "analyzer/floor/floor.h"
 #include "analyzer/floor/needed_shares.h"
 #include "infimum/graph/replay_schedule.h"
 #include "src/core/graph/views.h"

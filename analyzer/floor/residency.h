@@ -10,7 +10,6 @@
 // Predicted from the model and the device alone; no run of the model enters.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "analyzer/floor/floor.h"

@@ -9,17 +9,16 @@
 #include "analyzer/gap/precision.h"
 #include "analyzer/gap/run_latency.h"
 #include "analyzer/types/disjoint_sets.h"
+#include "infimum/base/enum_names.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {
 namespace {
 
-constexpr std::array kCauseNames = {
-    std::string_view("host-gaps"),      std::string_view("algorithm-regret"),   std::string_view("missed-fusion"),
-    std::string_view("layout-changes"), std::string_view("missed-parallelism"), std::string_view("precision"),
-    std::string_view("unexplained"),    std::string_view("composition"),        std::string_view("above-floor")};
-constexpr std::array kMeasuredByNames = {std::string_view("end-to-end"), std::string_view("profiled"),
-                                         std::string_view("layers")};
+constexpr EnumNames<GapCause::kAboveFloor> kCauseNames = {"host-gaps",      "algorithm-regret",   "missed-fusion",
+                                                          "layout-changes", "missed-parallelism", "precision",
+                                                          "unexplained",    "composition",        "above-floor"};
+constexpr EnumNames<MeasuredBy::kLayers> kMeasuredByNames = {"end-to-end", "profiled", "layers"};
 
 // Microseconds: what sums of some thousand times differ by.
 constexpr double kLeastStep = 1e-7;
@@ -33,7 +32,7 @@ class Steps {
   }
   std::vector<GapStep> Take() {
     std::vector<GapStep> steps;
-    for (std::size_t cause = 0; cause < kCauseNames.size(); ++cause) {
+    for (std::size_t cause = 0; cause < kCauseNames.all().size(); ++cause) {
       GapStep step{static_cast<GapCause>(cause), Latency(0), std::move(steps_[static_cast<GapCause>(cause)])};
       for (const GapPart& part : step.parts) step.latency += part.latency;
       std::stable_sort(step.parts.begin(), step.parts.end(), [](const GapPart& a, const GapPart& b) {
@@ -309,8 +308,8 @@ class Maker {
 
 }  // namespace
 
-std::string_view Name(GapCause cause) { return kCauseNames[static_cast<std::size_t>(cause)]; }
-std::string_view Name(MeasuredBy by) { return kMeasuredByNames[static_cast<std::size_t>(by)]; }
+std::string_view Name(GapCause cause) { return kCauseNames[cause]; }
+std::string_view Name(MeasuredBy by) { return kMeasuredByNames[by]; }
 
 bool Waterfall::DisagreesWithItself() const {
   constexpr double kMost = 0.1;

@@ -1,10 +1,5 @@
 #include "analyzer/layouts/layout_options.h"
 
-#include <algorithm>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-
 #include "src/core/graph/views.h"
 
 namespace infimum {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>

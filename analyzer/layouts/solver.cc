@@ -1,15 +1,10 @@
 #include "analyzer/layouts/solver.h"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <span>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "analyzer/layouts/problem_index.h"
 #include "analyzer/layouts/solver_state.h"

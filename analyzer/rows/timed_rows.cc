@@ -1,10 +1,8 @@
 #include "analyzer/rows/timed_rows.h"
 
-#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 namespace infimum {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "infimum/base/enum_names.h"
 
 namespace infimum {
 namespace {
@@ -61,17 +62,8 @@ class CountBelow {
 }  // namespace
 
 std::string_view Name(SweepSize size) {
-  switch (size) {
-    case SweepSize::kParameters:
-      return "parameters";
-    case SweepSize::kFlops:
-      return "FLOPs";
-    case SweepSize::kBytes:
-      return "bytes";
-    case SweepSize::kFloor:
-      break;
-  }
-  return "floor";
+  constexpr EnumNames<SweepSize::kFloor> kNames = {"parameters", "FLOPs", "bytes", "floor"};
+  return kNames[size];
 }
 
 std::optional<double> SizeOf(const SweepCell& cell, SweepSize size) {

@@ -1,17 +1,15 @@
 #include "analyzer/trace/critical_path.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "analyzer/trace/device_activity.h"
-#include "infimum/graph/timeline.h"
+#include "infimum/base/enum_names.h"
 
 namespace infimum {
 namespace {
@@ -380,30 +378,10 @@ CriticalPath Sweep::Path() const {
 
 }  // namespace
 
-const char* NameOf(PathPart part) {
-  switch (part) {
-    case PathPart::kOperator:
-      return "operator";
-    case PathPart::kRuntime:
-      return "runtime";
-    case PathPart::kBetweenCalls:
-      return "between-calls";
-    case PathPart::kWaiting:
-      return "waiting";
-    case PathPart::kLaunch:
-      return "launch";
-    case PathPart::kQueue:
-      return "queue";
-    case PathPart::kKernel:
-      return "kernel";
-    case PathPart::kCommunication:
-      return "communication";
-    case PathPart::kCopy:
-      return "copy";
-    case PathPart::kUnlinked:
-      return "unlinked";
-  }
-  return "unlinked";
+std::string_view NameOf(PathPart part) {
+  constexpr EnumNames<PathPart::kUnlinked> kNames = {"operator", "runtime", "between-calls", "waiting", "launch",
+                                                     "queue",    "kernel",  "communication", "copy",    "unlinked"};
+  return kNames[part];
 }
 
 CriticalPath CriticalPathOf(const Timeline& timeline, const std::vector<WorkOrigin>& origins) {

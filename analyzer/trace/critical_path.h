@@ -37,7 +37,7 @@ enum class PathPart : std::uint8_t {
 inline constexpr std::size_t kPathParts = 10;
 
 // "operator", "between-calls"
-const char* NameOf(PathPart part);
+std::string_view NameOf(PathPart part);
 
 struct PathSegment {
   std::int64_t start_ns = 0;

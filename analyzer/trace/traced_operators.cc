@@ -1,7 +1,6 @@
 #include "analyzer/trace/traced_operators.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <tuple>
 #include <unordered_map>

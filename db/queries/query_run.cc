@@ -6,7 +6,6 @@
 
 #include "infimum/base/check.h"
 #include "infimum/base/text.h"
-#include "infimum/db/queries.h"
 
 namespace infimum {
 namespace {

@@ -1,6 +1,7 @@
 // Runs a query of the user's, which the database holds to reading.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>

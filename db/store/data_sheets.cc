@@ -1,12 +1,9 @@
 #include "db/store/data_sheets.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "infimum/base/check.h"
 #include "infimum/base/text.h"

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "db/connection/sql_connection.h"
 #include "db/store/run_details.h"
 #include "db/store/stored_rows.h"
 #include "infimum/base/text.h"

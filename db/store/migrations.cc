@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "db/connection/postgresql_connection.h"
 #include "db/store/data_sheets.h"

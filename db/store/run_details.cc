@@ -39,8 +39,7 @@ Result<T> Read(std::string_view text, std::string_view what = "row") {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<StoredDetails> auto& details) {
+static void VisitFields(auto& visit, Like<StoredDetails> auto& details) {
   visit("settings", details.settings);
   visit("warnings", details.warnings);
   visit("end_to_end", details.end_to_end);

@@ -20,8 +20,7 @@ struct ResultDetails {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ResultDetails> auto& details) {
+static void VisitFields(auto& visit, Like<ResultDetails> auto& details) {
   visit.Lenient("facts", details.facts);
   visit.Sparse("evidence", details.evidence);
   visit.Sparse("repetitions", details.repetitions);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <ctime>
-#include <map>
 #include <set>
 
 #include "db/store/data_sheets.h"

@@ -11,7 +11,6 @@
 #include "db/store/device_joining.h"
 #include "db/store/run_details.h"
 #include "db/store/sql_import.h"
-#include "db/store/stored_rows.h"
 #include "infimum/base/text.h"
 #include "src/core/measurement/selection_filter.h"
 

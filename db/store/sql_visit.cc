@@ -8,7 +8,6 @@
 
 #include "db/store/sql_store.h"
 #include "db/store/stored_rows.h"
-#include "infimum/base/text.h"
 
 namespace infimum {
 namespace {

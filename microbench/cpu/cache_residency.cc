@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "infimum/base/clock.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/reference/host_tensor.h"

@@ -197,9 +197,8 @@ Result<std::vector<StepOrders>> WantedOrders(const ReplaySchedule& schedule, con
   for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
     const ReplayStep& step = schedule.steps[i];
     if (RunsOnce(schedule, step)) continue;
-    Result<StepOrders> of = OrdersOf(step, offers[i], tensors, orders);
-    if (!of.ok()) return Within("step " + Quoted(step.name), of.error());
-    wanted[i] = *std::move(of);
+    INFIMUM_ASSIGN_OR_RETURN(wanted[i],
+                             Within("step " + Quoted(step.name), OrdersOf(step, offers[i], tensors, orders)));
   }
   return wanted;
 }

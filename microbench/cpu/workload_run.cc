@@ -7,7 +7,6 @@
 #include "microbench/cpu/constant_copies.h"
 #include "microbench/libraries/onednn_graph/graph_partition_offers.h"
 #include "microbench/reference/random_fill.h"
-#include "microbench/reference/reference.h"
 
 namespace infimum::cpu {
 namespace {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <random>
 #include <thread>
-#include <utility>
 
 #include "infimum/base/text.h"
 #include "microbench/fake/fake_machine.h"

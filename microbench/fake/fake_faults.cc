@@ -13,20 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "infimum/base/enum_names.h"
+
 namespace infimum {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FakeFault>, 11> kFaults{{{"crash", FakeFault::kCrash},
-                                                                          {"abort", FakeFault::kAbort},
-                                                                          {"exit", FakeFault::kExit},
-                                                                          {"hang", FakeFault::kHang},
-                                                                          {"out-of-memory", FakeFault::kOutOfMemory},
-                                                                          {"leak", FakeFault::kLeak},
-                                                                          {"fail", FakeFault::kFail},
-                                                                          {"wrong", FakeFault::kWrong},
-                                                                          {"compile", FakeFault::kCompile},
-                                                                          {"crash-listing", FakeFault::kCrashListing},
-                                                                          {"crash-peaks", FakeFault::kCrashPeaks}}};
+constexpr EnumNames<FakeFault::kCrashPeaks> kFaults = {"crash",         "abort",         "exit",       "hang",
+                                                       "out-of-memory", "leak",          "fail",       "wrong",
+                                                       "compile",       "crash-listing", "crash-peaks"};
 
 constexpr std::size_t kChunk = std::size_t{8} << 20;
 
@@ -65,11 +59,7 @@ void TouchSharedMemoryWithoutEnd() {
 
 }  // namespace
 
-std::optional<FakeFault> FindFakeFault(std::string_view name) {
-  for (const auto& [known, fault] : kFaults)
-    if (known == name) return fault;
-  return std::nullopt;
-}
+std::optional<FakeFault> FindFakeFault(std::string_view name) { return kFaults.Find(name); }
 
 bool FakeFaults::Has(FakeFault fault, std::string_view workload, const Candidate& candidate) const {
   const auto found = patterns_.find(fault);

@@ -7,7 +7,6 @@
 #include "microbench/gpu/bound_program.h"
 #include "microbench/gpu/device/launch_timer.h"
 #include "microbench/gpu/program_launches.h"
-#include "microbench/reference/region_tensors.h"
 
 namespace infimum::cuda {
 namespace {

@@ -7,7 +7,6 @@
 //   orders.Add(TensorPlacement::RowMajor(any shape))                  kRowMajorOrder
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "infimum/layer/element_order.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <utility>
 
 namespace infimum::cpu {
 namespace {

@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <type_traits>
+
+#include "infimum/layer/number_types.h"
 
 namespace infimum::cpu {
 namespace {
@@ -98,26 +101,16 @@ DataType BufferType(DataType type) {
 }
 
 IntegerRange RangeOf(DataType type) {
-  switch (type) {
-    case DataType::kS8:
-      return {-128, 127};
-    case DataType::kU8:
-      return {0, 255};
-    case DataType::kS16:
-      return {-32768, 32767};
-    case DataType::kU16:
-      return {0, 65535};
-    case DataType::kS32:
-      return {-2147483648.0, 2147483647.0};
-    case DataType::kU32:
-      return {0, 4294967295.0};
-    case DataType::kS64:
-      return {-9223372036854775808.0, 9223372036854775807.0};
-    case DataType::kU64:
-      return {0, 18446744073709551615.0};
-    default:
-      return {0, 1};
-  }
+  if (!IsInteger(type)) return {0, 1};
+  return WithNumber(
+      type,
+      []<class T>(T) {
+        return IntegerRange{static_cast<double>(std::numeric_limits<T>::min()),
+                            static_cast<double>(std::numeric_limits<T>::max())};
+      },
+      [] {
+        return IntegerRange{0, 1};
+      });
 }
 
 Result<HostTensor> HostTensor::Make(const Shape& shape, DataType type) {
@@ -146,70 +139,28 @@ Result<HostTensor> HostTensor::Over(void* data, const Shape& shape, DataType typ
 
 double HostTensor::GetElement(const void* data, DataType type, std::int64_t index) {
   const auto at = [&]<class T>(T) { return static_cast<const T*>(data)[index]; };
-  switch (type) {
-    case DataType::kF64:
-      return at(double{});
-    case DataType::kF32:
-      return at(float{});
-    case DataType::kF16:
-      return FromHalf(at(std::uint16_t{}));
-    case DataType::kBF16:
-      return FromBrain(at(std::uint16_t{}));
-    case DataType::kS64:
-      return static_cast<double>(at(std::int64_t{}));
-    case DataType::kU64:
-      return static_cast<double>(at(std::uint64_t{}));
-    case DataType::kS32:
-      return at(std::int32_t{});
-    case DataType::kU32:
-      return at(std::uint32_t{});
-    case DataType::kS16:
-      return at(std::int16_t{});
-    case DataType::kU16:
-      return at(std::uint16_t{});
-    case DataType::kS8:
-      return at(std::int8_t{});
-    case DataType::kU8:
-      return at(std::uint8_t{});
-    case DataType::kBool:
-      return at(std::uint8_t{}) != 0 ? 1 : 0;
-    default:
-      return std::numeric_limits<double>::quiet_NaN();
-  }
+  if (type == DataType::kF16) return FromHalf(at(std::uint16_t{}));
+  if (type == DataType::kBF16) return FromBrain(at(std::uint16_t{}));
+  if (type == DataType::kBool) return at(std::uint8_t{}) != 0 ? 1 : 0;
+  return WithNumber(
+      type, [&](auto number) { return static_cast<double>(at(number)); },
+      [] { return std::numeric_limits<double>::quiet_NaN(); });
 }
 
 void HostTensor::SetElement(void* data, DataType type, std::int64_t index, double value) {
   const auto put = [&]<class T>(T element) { static_cast<T*>(data)[index] = element; };
-  switch (type) {
-    case DataType::kF64:
-      return put(value);
-    case DataType::kF32:
-      return put(static_cast<float>(value));
-    case DataType::kF16:
-      return put(ToHalf(value));
-    case DataType::kBF16:
-      return put(ToBrain(value));
-    case DataType::kS64:
-      return put(Saturate<std::int64_t>(value));
-    case DataType::kU64:
-      return put(Saturate<std::uint64_t>(value));
-    case DataType::kS32:
-      return put(Saturate<std::int32_t>(value));
-    case DataType::kU32:
-      return put(Saturate<std::uint32_t>(value));
-    case DataType::kS16:
-      return put(Saturate<std::int16_t>(value));
-    case DataType::kU16:
-      return put(Saturate<std::uint16_t>(value));
-    case DataType::kS8:
-      return put(Saturate<std::int8_t>(value));
-    case DataType::kU8:
-      return put(Saturate<std::uint8_t>(value));
-    case DataType::kBool:
-      return put(static_cast<std::uint8_t>(value != 0));
-    default:
-      return;
-  }
+  if (type == DataType::kF16) return put(ToHalf(value));
+  if (type == DataType::kBF16) return put(ToBrain(value));
+  if (type == DataType::kBool) return put(static_cast<std::uint8_t>(value != 0));
+  WithNumber(
+      type,
+      [&]<class T>(T) {
+        if constexpr (std::is_floating_point_v<T>)
+          put(static_cast<T>(value));
+        else
+          put(Saturate<T>(value));
+      },
+      [] {});
 }
 
 }  // namespace infimum::cpu

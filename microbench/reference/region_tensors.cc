@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "microbench/reference/random_fill.h"
-#include "microbench/reference/reference.h"
 
 namespace infimum::cpu {
 namespace {

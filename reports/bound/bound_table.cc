@@ -11,7 +11,6 @@
 #include "reports/text/csv.h"
 #include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/section.h"
 
 namespace infimum {
 namespace {

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/bound/bound_table.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string_view>
 
 #include "infimum/base/quantity_text.h"
 #include "reports/profile/profile_view.h"

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "infimum/base/quantity_text.h"
 #include "reports/text/layer_words.h"

@@ -8,8 +8,6 @@
 #include "infimum/base/utf8.h"
 #include "reports/bound/bound_json.h"
 #include "reports/run/finding_writers.h"
-#include "reports/run/gate.h"
-#include "reports/run/path_view.h"
 #include "reports/run/waterfall_writers.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/terminal_text.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <iterator>
 
+#include "infimum/base/enum_names.h"
 #include "infimum/base/quantity_text.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/terminal_text.h"
@@ -18,17 +18,8 @@ constexpr std::size_t kStepWidth = 32, kValueWidth = 10, kLeastBar = 10;
 constexpr std::ptrdiff_t kMostParts = 20;
 constexpr double kNoLength = 1e-6;  // microseconds: rounding
 
-std::string_view TitleOf(MeasuredBy by) {
-  switch (by) {
-    case MeasuredBy::kEndToEnd:
-      return "measured, end to end";
-    case MeasuredBy::kProfiled:
-      return "measured, under the profiler";
-    case MeasuredBy::kLayers:
-      return "measured, sum of the layers";
-  }
-  return "";
-}
+constexpr EnumNames<MeasuredBy::kLayers> kMeasuredTitles = {"measured, end to end", "measured, under the profiler",
+                                                            "measured, sum of the layers"};
 
 class Chart {
  public:
@@ -70,27 +61,16 @@ class Chart {
 }  // namespace
 
 std::string_view TitleOf(GapCause cause) {
-  switch (cause) {
-    case GapCause::kHostGaps:
-      return "host gaps";
-    case GapCause::kAlgorithmRegret:
-      return "slower kernels than known";
-    case GapCause::kMissedFusion:
-      return "layers not fused";
-    case GapCause::kLayoutChanges:
-      return "reorders, reformats, copies";
-    case GapCause::kMissedParallelism:
-      return "branches one after the other";
-    case GapCause::kPrecision:
-      return "wider arithmetic than asked";
-    case GapCause::kUnexplained:
-      return "unexplained";
-    case GapCause::kComposition:
-      return "kernels slower in the model";
-    case GapCause::kAboveFloor:
-      return "from bound to floor";
-  }
-  return "";
+  constexpr EnumNames<GapCause::kAboveFloor> kTitles = {"host gaps",
+                                                        "slower kernels than known",
+                                                        "layers not fused",
+                                                        "reorders, reformats, copies",
+                                                        "branches one after the other",
+                                                        "wider arithmetic than asked",
+                                                        "unexplained",
+                                                        "kernels slower in the model",
+                                                        "from bound to floor"};
+  return kTitles[cause];
 }
 
 std::string ScatterText(const Waterfall& waterfall) {
@@ -106,7 +86,7 @@ std::string WaterfallText(const Waterfall& waterfall, std::size_t width) {
   for (const GapStep& step : waterfall.steps) longest = std::max(longest, level -= step.latency);
   level = waterfall.measured;
   Chart chart(longest, width);
-  chart.Level(TitleOf(waterfall.measured_by), level);
+  chart.Level(kMeasuredTitles[waterfall.measured_by], level);
   for (const GapStep& step : waterfall.steps) {
     if (step.cause == GapCause::kAboveFloor && waterfall.bound)
       chart.Level("bound, " + std::string(Name(waterfall.variant)), *waterfall.bound);

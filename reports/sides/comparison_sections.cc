@@ -22,20 +22,6 @@ constexpr double kSameRoofline = 0.9;
 
 constexpr const char* kAllElsewhere = ".json, .csv and .html have all";
 
-CellTone ToneOf(const Difference& difference) {
-  switch (difference.verdict) {
-    case Verdict::kSame:
-      return CellTone::kSame;
-    case Verdict::kFaster:
-      return CellTone::kFaster;
-    case Verdict::kSlower:
-      return CellTone::kSlower;
-    case Verdict::kUndecided:
-      return CellTone::kUndecided;
-  }
-  return CellTone::kPlain;
-}
-
 // "57.3 times", "4221 times".
 std::string TimesText(double ratio) {
   return ratio < 100 ? fmt::format("{:.3g} times", ratio) : fmt::format("{:.0f} times", ratio);
@@ -52,7 +38,7 @@ Cell TimeCell(const SideTime& time) {
 Cell HeatCell(const SideTime& time, const std::optional<Difference>& difference) {
   Cell cell = TimeCell(time);
   if (!difference) return cell;
-  cell.tone = ToneOf(*difference);
+  cell.tone = ToneOf(difference->verdict);
   cell.ratio = difference->ratio;
   cell.aside = fmt::format("({}{:.3g}x)",
                            cell.tone == CellTone::kSame        ? "="
@@ -76,7 +62,7 @@ void AddHeatCells(const std::vector<SideTime>& times, const std::vector<std::opt
 Cell DifferenceCell(const std::optional<Difference>& difference) {
   Cell cell(difference ? DifferenceText(*difference) : "");
   if (!difference) return cell;
-  cell.tone = ToneOf(*difference);
+  cell.tone = ToneOf(difference->verdict);
   cell.ratio = difference->ratio;
   cell.number = difference->ratio;
   return cell;
@@ -84,20 +70,12 @@ Cell DifferenceCell(const std::optional<Difference>& difference) {
 
 Cell VerdictCell(const std::optional<Difference>& difference) {
   Cell cell(difference ? VerdictText(*difference) : "");
-  if (difference) cell.tone = ToneOf(*difference);
+  if (difference) cell.tone = ToneOf(difference->verdict);
   return cell;
 }
 
 Cell LatencyCell(const std::optional<Latency>& latency) {
-  Cell cell(latency ? FormatLatency(*latency) : "");
-  if (latency) cell.number = latency->count();
-  return cell;
-}
-
-Cell NumberCell(std::size_t number) {
-  Cell cell(std::to_string(number));
-  cell.number = static_cast<double>(number);
-  return cell;
+  return latency ? Cell(FormatLatency(*latency), latency->count()) : Cell();
 }
 
 std::string IntervalOrNone(const SideTime& time) {
@@ -195,11 +173,10 @@ Section Lead(const ComparisonReport& report) {
   };
   std::ranges::stable_sort(families, std::ranges::greater{}, ahead);
   for (const SetTotal* family : families) {
-    Cell by(SignedLatencyText(ahead(family)));
-    by.number = ahead(family).count();
     section.rows.push_back(
-        {family->name, NumberCell(family->common), TimeCell(family->times[best]), TimeCell(family->times[next]),
-         std::move(by), DifferenceCell(DifferenceOf(family->times[best], family->times[next], comparison.threshold))});
+        {family->name, CountCell(family->common), TimeCell(family->times[best]), TimeCell(family->times[next]),
+         Cell(SignedLatencyText(ahead(family)), ahead(family).count()),
+         DifferenceCell(DifferenceOf(family->times[best], family->times[next], comparison.threshold))});
   }
   return section;
 }
@@ -215,7 +192,7 @@ Section Models(const ComparisonReport& report) {
   section.columns = {NameColumn("model"), NumberColumn("layers"), NumberColumn("compared")};
   AddSideColumns(report, section);
   for (const ModelTotal& model : comparison.models) {
-    TableRow& row = section.rows.emplace_back(TableRow{model.name, NumberCell(model.layers), NumberCell(model.common)});
+    TableRow& row = section.rows.emplace_back(TableRow{model.name, CountCell(model.layers), CountCell(model.common)});
     AddHeatCells(model.times, model.differences, row);
   }
   return section;
@@ -227,7 +204,7 @@ Section Families(const ComparisonReport& report) {
                  " they take; = is within noise, ? undecided.";
   AddSideColumns(report, section);
   for (const SetTotal& family : report.comparison.families) {
-    TableRow& row = section.rows.emplace_back(TableRow{family.name, NumberCell(family.common)});
+    TableRow& row = section.rows.emplace_back(TableRow{family.name, CountCell(family.common)});
     AddHeatCells(family.times, family.differences, row);
   }
   return section;
@@ -240,7 +217,7 @@ Section Layers(const ComparisonReport& report, std::size_t most) {
                  " it takes; = is within noise, ? undecided, ~ estimated.";
   AddSideColumns(report, section);
   AddRows(report.comparison.layers, most, section, [](const SetLayer& layer) {
-    TableRow row{NameOf(layer), layer.family, NumberCell(layer.uses.size())};
+    TableRow row{NameOf(layer), layer.family, CountCell(layer.uses.size())};
     AddHeatCells(layer.times, layer.differences, row);
     return row;
   });
@@ -265,15 +242,14 @@ Section Differences(const ComparisonReport& report, bool is_slower, std::size_t 
                                             BaselineLabel(report), 1 + comparison.threshold);
   AddRows(list, most, section, [&](const LayerDifference& entry) {
     const SetLayer& layer = comparison.layers[entry.layer];
-    Cell cost(FormatLatency(is_slower ? entry.cost : -entry.cost)), share(PercentText(std::abs(entry.share)));
-    cost.number = entry.cost.count();
-    share.number = entry.share;
+    Cell cost(FormatLatency(is_slower ? entry.cost : -entry.cost), entry.cost.count());
+    Cell share(PercentText(std::abs(entry.share)), entry.share);
     const SideTime &before = layer.times.front(), &after = layer.times[entry.side];
     const bool is_one = before.candidate == after.candidate || before.candidate.empty();
     TableRow row;
     if (has_sides) row.emplace_back(report.sides[entry.side].label);
-    row.insert(row.end(), {NameOf(layer), layer.family, NumberCell(layer.uses.size()), std::move(cost),
-                           std::move(share), TimeCell(before), TimeCell(after),
+    row.insert(row.end(), {NameOf(layer), layer.family, CountCell(layer.uses.size()), std::move(cost), std::move(share),
+                           TimeCell(before), TimeCell(after),
                            layer.differences[entry.side] ? DifferenceCell(layer.differences[entry.side])
                                                          : Cell(is_slower ? "from nothing" : "to nothing"),
                            is_one ? after.candidate : before.candidate + " -> " + after.candidate});
@@ -328,7 +304,7 @@ Section NoGains(const ComparisonReport& report, std::size_t most) {
     const std::optional<Difference>& difference = entry.layer->differences[entry.side];
     return TableRow{report.sides[entry.side].label,
                     NameOf(*entry.layer),
-                    NumberCell(entry.layer->uses.size()),
+                    CountCell(entry.layer->uses.size()),
                     TimeCell(before),
                     TimeCell(after),
                     DifferenceCell(difference),
@@ -368,7 +344,7 @@ Section Gaps(const ComparisonReport& report) {
   Section section{.id = "gaps", .title = "What is missing"};
   section.columns = {NameColumn("side"), "model", NumberColumn("layers"), "such as", "why", "fill it"};
   for (const SideGap& gap : report.gaps)
-    section.rows.push_back({report.sides[gap.side].label, gap.model, NumberCell(gap.layers), Join(gap.examples, ", "),
+    section.rows.push_back({report.sides[gap.side].label, gap.model, CountCell(gap.layers), Join(gap.examples, ", "),
                             gap.reason, gap.command});
   return section;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/findings/rules.h"
+#include "infimum/base/enum_names.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/run/finding_writers.h"
@@ -15,14 +16,8 @@
 namespace infimum {
 namespace {
 
-constexpr std::array<std::pair<ComparisonAxis, std::string_view>, 6> kAxes = {{
-    {ComparisonAxis::kDevice, "device"},
-    {ComparisonAxis::kLibrary, "library"},
-    {ComparisonAxis::kContract, "contract"},
-    {ComparisonAxis::kFramework, "framework"},
-    {ComparisonAxis::kPrecision, "precision"},
-    {ComparisonAxis::kChange, "change"},
-}};
+constexpr EnumNames<ComparisonAxis::kChange> kAxes = {"device",    "library",   "contract",
+                                                      "framework", "precision", "change"};
 
 // Beyond these percents are hard to read.
 constexpr double kLeastAsPercent = 0.5, kMostAsPercent = 2;
@@ -187,16 +182,9 @@ std::string WhyPrecisions(const ComparisonReport& report) {
 
 }  // namespace
 
-std::string_view Name(ComparisonAxis axis) {
-  const auto known = std::ranges::find(kAxes, axis, &std::pair<ComparisonAxis, std::string_view>::first);
-  return known->second;
-}
+std::string_view Name(ComparisonAxis axis) { return kAxes[axis]; }
 
-std::optional<ComparisonAxis> FindComparisonAxis(std::string_view name) {
-  for (const auto& [axis, known] : kAxes)
-    if (known == name) return axis;
-  return std::nullopt;
-}
+std::optional<ComparisonAxis> FindComparisonAxis(std::string_view name) { return kAxes.Find(name); }
 
 bool IsOfRuns(ComparisonAxis axis) {
   return axis == ComparisonAxis::kFramework || axis == ComparisonAxis::kPrecision || axis == ComparisonAxis::kChange;

@@ -24,58 +24,28 @@ constexpr double kTint = 1.5;
 constexpr std::array kStates = {CellState::kOk,     CellState::kOutOfMemory, CellState::kTimeout,
                                 CellState::kFailed, CellState::kUnsupported, CellState::kSkipped};
 
-Cell CountCell(std::size_t number) {
-  Cell cell(std::to_string(number));
-  cell.number = static_cast<double>(number);
-  return cell;
-}
-
-Cell ShareCell(const std::optional<double>& share) {
-  Cell cell(share ? PercentText(*share) : "");
-  cell.number = share;
-  return cell;
-}
+Cell ShareCell(const std::optional<double>& share) { return share ? Cell(PercentText(*share), *share) : Cell(); }
 
 Cell TimeOrNone(const std::optional<Latency>& time) {
-  Cell cell(time ? FormatLatency(*time) : "");
-  if (time) cell.number = time->count();
-  return cell;
+  return time ? Cell(FormatLatency(*time), time->count()) : Cell();
 }
 
 std::string TimesAsLong(double ratio) { return fmt::format("{:.3g} times", ratio); }
 
 template <class Quantity, class Text>
 Cell QuantityCell(const std::optional<Quantity>& quantity, const Text& text) {
-  if (!quantity) return Cell();
-  Cell cell(text(*quantity));
-  cell.number = static_cast<double>(quantity->value);
-  return cell;
+  return quantity ? Cell(text(*quantity), static_cast<double>(quantity->value)) : Cell();
 }
 
 Cell ParametersCell(const CellFacts& facts) {
-  Cell cell(facts.parameters ? FormatNumber(static_cast<double>(*facts.parameters)) : "");
-  if (facts.parameters) cell.number = static_cast<double>(*facts.parameters);
-  return cell;
+  if (!facts.parameters) return Cell();
+  const auto parameters = static_cast<double>(*facts.parameters);
+  return {FormatNumber(parameters), parameters};
 }
 
 // "fc nodes=64, onnxruntime, 2 threads"
 std::string LabelOf(const SweepCell& cell) {
   return cell.name + (cell.conditions.empty() || cell.name.empty() ? "" : ", ") + cell.conditions;
-}
-
-CellTone ToneOfVerdict(const std::optional<Verdict>& verdict) {
-  if (!verdict) return CellTone::kPlain;
-  switch (*verdict) {
-    case Verdict::kSame:
-      return CellTone::kSame;
-    case Verdict::kFaster:
-      return CellTone::kFaster;
-    case Verdict::kSlower:
-      return CellTone::kSlower;
-    case Verdict::kUndecided:
-      break;
-  }
-  return CellTone::kUndecided;
 }
 
 // A device on which nothing was measured has floors.
@@ -264,11 +234,12 @@ Section SpeedUpList(const SweepReport& report) {
       "each other by their intervals.",
       100 * report.threshold);
   for (const SpeedUps& ups : report.speed_ups) {
-    Cell mean(TimesAsLong(ups.mean));
-    mean.number = ups.mean;
-    TableRow row{
-        ShortField(ups.field),       ups.from,       ups.to, ups.quantity == SweepQuantity::kTime ? "time" : "floor",
-        CountCell(ups.pairs.size()), std::move(mean)};
+    TableRow row{ShortField(ups.field),
+                 ups.from,
+                 ups.to,
+                 ups.quantity == SweepQuantity::kTime ? "time" : "floor",
+                 CountCell(ups.pairs.size()),
+                 Cell(TimesAsLong(ups.mean), ups.mean)};
     for (const Verdict verdict : {Verdict::kFaster, Verdict::kSlower, Verdict::kSame, Verdict::kUndecided})
       row.push_back(CountCell(static_cast<std::size_t>(
           std::ranges::count(ups.pairs, verdict, [](const SweepPair& pair) { return pair.difference.verdict; }))));
@@ -283,7 +254,7 @@ Section SpeedUpPlaces(const SpeedUps& ups, const SweepMap& map) {
                                 ups.quantity == SweepQuantity::kTime ? "time" : "floor", ups.from),
                     [](const MapPlace& place) {
                       Cell cell(fmt::format("{:.3g}x", *place.value));
-                      cell.tone = ToneOfVerdict(place.verdict);
+                      if (place.verdict) cell.tone = ToneOf(*place.verdict);
                       cell.ratio = *place.value;
                       if (cell.tone == CellTone::kSame) cell.aside = "=";
                       if (cell.tone == CellTone::kUndecided) cell.aside = "?";
@@ -332,9 +303,7 @@ Section Ranks(const SweepReport& report) {
     TableRow& row = section.rows.emplace_back(TableRow{device.device});
     for (const SweepSize size : kSizes) {
       const auto rank = std::ranges::find(device.ranks, size, &RankCorrelation::size);
-      Cell cell(rank == device.ranks.end() ? "" : fmt::format("{:.3f}", rank->rho));
-      if (rank != device.ranks.end()) cell.number = rank->rho;
-      row.push_back(std::move(cell));
+      row.push_back(rank == device.ranks.end() ? Cell() : Cell(fmt::format("{:.3f}", rank->rho), rank->rho));
     }
     row.push_back(CountCell(device.inversions.pairs));
   }
@@ -357,8 +326,7 @@ Section InversionList(const SweepReport& report, const DeviceSweep& device, std:
       row.insert(row.end(),
                  {LabelOf(cell), TimeOrNone(cell.time), TimeOrNone(cell.facts.floor), cell.facts.decided_by});
     }
-    row.emplace_back(TimesAsLong(inversion.times));
-    row.back().number = inversion.times;
+    row.emplace_back(TimesAsLong(inversion.times), inversion.times);
     return row;
   });
   return section;

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <string_view>
 
 #include "infimum/base/text.h"
 #include "infimum/graph/run_profile.h"

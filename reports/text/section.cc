@@ -49,6 +49,20 @@ void AppendLine(const std::vector<TableColumn>& columns, const std::vector<std::
 
 }  // namespace
 
+CellTone ToneOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSame:
+      return CellTone::kSame;
+    case Verdict::kFaster:
+      return CellTone::kFaster;
+    case Verdict::kSlower:
+      return CellTone::kSlower;
+    case Verdict::kUndecided:
+      break;
+  }
+  return CellTone::kUndecided;
+}
+
 Cell CodeCell(std::string text, std::string aside) {
   Cell cell(std::move(text));
   cell.aside = std::move(aside);

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "infimum/measurement/verdict.h"
+
 namespace infimum {
 
 enum class Align { kLeft, kRight };
@@ -46,6 +48,7 @@ enum class CellTone {
   kUndecided,  // nobody can tell
   kUnknown,    // nothing is known
 };
+CellTone ToneOf(Verdict verdict);
 
 struct Cell {
   std::string text;
@@ -60,10 +63,12 @@ struct Cell {
   Cell(std::string shown = "") : text(std::move(shown)) {}
   Cell(std::string_view shown) : text(shown) {}
   Cell(const char* shown) : text(shown) {}
+  Cell(std::string shown, double sorted_by) : text(std::move(shown)), number(sorted_by) {}
 
   std::string Whole() const { return aside.empty() ? text : text + " " + aside; }
 };
 Cell CodeCell(std::string text, std::string aside = "");
+inline Cell CountCell(std::size_t number) { return {std::to_string(number), static_cast<double>(number)}; }
 
 using TableRow = std::vector<Cell>;
 

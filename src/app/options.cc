@@ -9,10 +9,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <tuple>
 
+#include "infimum/base/enum_names.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "src/app/runners/installation.h"
@@ -135,46 +135,29 @@ void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string
 }
 
 void AddBudget(CLI::App* command, std::chrono::seconds& budget) {
-  command
-      ->add_option_function<std::string>(
-          "--budget",
-          [&budget](const std::string& text) {
-            const Result<std::chrono::seconds> parsed = ParseBudget(text);
-            if (!parsed) throw CLI::ValidationError("--budget", parsed.error().message);
-            budget = *parsed;
-          },
-          "how long measuring may take, such as 90s, 3m or 1h")
+  AddParsed(command, "--budget", budget, ParseBudget, "how long measuring may take, such as 90s, 3m or 1h")
       ->type_name("TIME")
       ->default_str(fmt::format("{}s", budget.count()));
 }
 
 void AddTier(CLI::App* command, CandidateTier& tier) {
-  command
-      ->add_option_function<std::string>(
-          "--tier",
-          [&tier](const std::string& text) {
-            const std::optional<CandidateTier> found = FindTier(text);
-            if (!found)
-              throw CLI::ValidationError("--tier", Quoted(text) + " is none of heuristic, engine and exhaustive");
-            tier = *found;
-          },
-          "which candidates: heuristic, engine or exhaustive")
+  const auto parse = [](const std::string& text) -> Result<CandidateTier> {
+    if (const std::optional<CandidateTier> found = FindTier(text)) return *found;
+    return Error{Quoted(text) + " is none of heuristic, engine and exhaustive"};
+  };
+  AddParsed(command, "--tier", tier, parse, "which candidates: heuristic, engine or exhaustive")
       ->type_name("T")
       ->default_str(std::string(Name(tier)));
 }
 
 void AddContract(CLI::App* command, std::optional<NumericContract>& contract) {
-  command
-      ->add_option_function<std::string>(
-          "--contract",
-          [&contract](const std::string& text) {
-            contract = FindContract(text);
-            if (!contract) {
-              const std::vector<std::string_view> known{"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
-              throw CLI::ValidationError("--contract", "unknown contract " + Quoted(text) + DidYouMean(text, known));
-            }
-          },
-          "numeric contract: strict-f32, tf32, f16, bf16, int8, fp8 (default: the model's own types)")
+  const auto parse = [](const std::string& text) -> Result<std::optional<NumericContract>> {
+    if (const std::optional<NumericContract> found = FindContract(text)) return found;
+    const std::vector<std::string_view> known{"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
+    return Error{"unknown contract " + Quoted(text) + DidYouMean(text, known)};
+  };
+  AddParsed(command, "--contract", contract, parse,
+            "numeric contract: strict-f32, tf32, f16, bf16, int8, fp8 (default: the model's own types)")
       ->type_name("C");
 }
 
@@ -218,24 +201,12 @@ CLI::Validator Count() {
 }
 
 void AddFormat(CLI::App* command, OutputFormat& format) {
-  command
-      ->add_option_function<std::string>(
-          "--format",
-          [&format](const std::string& text) {
-            if (text == "table") {
-              format = OutputFormat::kTable;
-            } else if (text == "json") {
-              format = OutputFormat::kJson;
-            } else if (text == "csv") {
-              format = OutputFormat::kCsv;
-            } else {
-              const std::vector<std::string_view> known{"table", "json", "csv"};
-              throw CLI::ValidationError("--format", "unknown format " + Quoted(text) + DidYouMean(text, known));
-            }
-          },
-          "table, json or csv")
-      ->type_name("F")
-      ->default_str("table");
+  const auto parse = [](const std::string& text) -> Result<OutputFormat> {
+    constexpr EnumNames<OutputFormat::kCsv> kFormats = {"table", "json", "csv"};
+    if (const std::optional<OutputFormat> found = kFormats.Find(text)) return *found;
+    return Error{"unknown format " + Quoted(text) + DidYouMean(text, kFormats.all())};
+  };
+  AddParsed(command, "--format", format, parse, "table, json or csv")->type_name("F")->default_str("table");
 }
 
 void AddCut(CLI::App* command, synth::Cut& cut, const std::string& otherwise) {

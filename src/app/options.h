@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "infimum/measurement/contract.h"
@@ -31,6 +33,19 @@ struct TalkOptions {
   bool verbose = false;
   Talk Make() const;
 };
+
+// An option whose text `parse` makes the value of; an error of it is the option's.
+template <class T>
+CLI::Option* AddParsed(CLI::App* command, const std::string& name, T& value,
+                       std::function<Result<std::type_identity_t<T>>(const std::string&)> parse,
+                       const std::string& description) {
+  const auto take = [name, &value, parse = std::move(parse)](const std::string& text) {
+    Result<T> parsed = parse(text);
+    if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
+    value = *std::move(parsed);
+  };
+  return command->add_option_function<std::string>(name, take, description);
+}
 
 void AddModel(CLI::App* command, std::string& model);
 void AddDims(CLI::App* command, DimOptions& dims);

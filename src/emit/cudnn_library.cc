@@ -1,10 +1,195 @@
 // cuDNN as a library that sources are written for.
-#include "src/emit/cudnn_source.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "infimum/base/result.h"
+#include "infimum/base/text.h"
+#include "src/core/measurement/cudnn_form.h"
+#include "src/core/measurement/cudnn_operations.h"
 #include "src/emit/library.h"
 #include "src/emit/library_texts.h"
+#include "src/emit/source_text.h"
+#include "src/emit/value_range.h"
 
 namespace infimum::emit {
 namespace {
+
+// All f32 matrix products of cuDNN's graph run on Tensor Cores, which keep 10 bits of an operand's mantissa.
+bool IsStrictMatrixProduct(const Region& region, const std::vector<NumericContract>& contracts) {
+  const bool is_strict =
+      std::ranges::all_of(contracts, [](NumericContract contract) { return contract == NumericContract::kStrictF32; });
+  return is_strict && std::ranges::any_of(region.members, [](const RegionMember& member) {
+           const auto* product = std::get_if<MatMulConfig>(&member.config);
+           return product != nullptr && product->types.input == DataType::kF32;
+         });
+}
+
+// What a member's operand is filled with.
+struct RangeFinder {
+  std::size_t operand;
+  DataType type;
+
+  Range operator()(const ConvolutionConfig&) const { return RangeOf(type, operand == 1); }
+  Range operator()(const MatMulConfig&) const { return RangeOf(type, operand == 1); }
+  Range operator()(const PointwiseConfig& config) const { return RangeOf(config.kind, operand, type); }
+  Range operator()(const NormalizationConfig& config) const {
+    // A variance is positive.
+    return config.kind == NormalizationKind::kBatch && operand == 4 ? Range{0.25, 4} : RangeOf(type);
+  }
+  template <class Config>
+  Range operator()(const Config&) const {
+    return RangeOf(type);
+  }
+};
+
+Range RangeOfTensor(const Region& region, const cuda::CudnnOperand& tensor) {
+  // A scale of 8-bit results, whose value changes results, not cost.
+  if (tensor.scale_of) return {0.001, 0.001};
+  for (const RegionMember& member : region.members) {
+    const auto found = std::ranges::find(member.operands, tensor.tensor);
+    if (found == member.operands.end()) continue;
+    return std::visit(RangeFinder{static_cast<std::size_t>(found - member.operands.begin()), tensor.type},
+                      member.config);
+  }
+  return RangeOf(tensor.type);
+}
+
+// Designated initializers of one struct, on one line or on as many as they need.
+class StructText {
+ public:
+  void Add(std::string_view name, const std::string& value) { fields_.push_back(fmt::format(".{} = {}", name, value)); }
+  void Word(std::string_view name, const std::string& word) {
+    if (!word.empty()) Add(name, StringLiteral(word));
+  }
+  void Numbers(std::string_view name, const cudnn::Dims& numbers) {
+    if (!numbers.empty()) Add(name, Braced(numbers));
+  }
+  void Number(std::string_view name, const std::optional<float>& number) {
+    if (!number) return;
+    std::string text = fmt::format("{}", *number);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    Add(name, text + "F");
+  }
+  void Layout(cudnn::Layout layout) {
+    constexpr std::string_view kNames[] = {"RowMajor", "ChannelsLast", "Channels", "Filter", "SecondMatrix"};
+    if (layout != cudnn::Layout::kRowMajor)
+      Add("layout", fmt::format("Layout::k{}", kNames[static_cast<std::size_t>(layout)]));
+  }
+
+  // Between braces; further lines are indented by `indent` and one more.
+  std::string Text(std::size_t indent) const {
+    std::string text = "{", line;
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      const std::string field = fields_[i] + (i + 1 < fields_.size() ? ", " : "}");
+      if (indent + line.size() + field.size() + 2 > kColumns) {
+        while (line.ends_with(' ')) line.pop_back();
+        text += line + "\n" + std::string(indent + 1, ' ');
+        line.clear();
+      }
+      line += field;
+    }
+    return text + line;
+  }
+
+ private:
+  std::vector<std::string> fields_;
+};
+
+std::string ListText(std::string_view name, const std::vector<StructText>& entries) {
+  std::string text = fmt::format("        .{} = {{\n", name);
+  for (const StructText& entry : entries) text += "            " + entry.Text(12) + ",\n";
+  return text + "        },\n";
+}
+
+std::string GraphText(const Region& region, const cuda::CudnnOperations& operations) {
+  std::vector<StructText> tensors, calls, outputs;
+  for (std::size_t i = 0; i < operations.tensors.size(); ++i) {
+    const cudnn::Tensor& tensor = operations.graph.tensors[i];
+    StructText& fields = tensors.emplace_back();
+    fields.Word("name", tensor.name);
+    fields.Word("type", tensor.type);
+    fields.Numbers("dims", tensor.dims);
+    fields.Layout(tensor.layout);
+    const Range range = RangeOfTensor(region, operations.tensors[i]), usual;
+    if (range.low == usual.low && range.high == usual.high) continue;
+    fields.Add("low", FormatNumber(range.low));
+    fields.Add("high", FormatNumber(range.high));
+  }
+  for (const cudnn::Operation& operation : operations.graph.operations) {
+    StructText& fields = calls.emplace_back();
+    fields.Word("result", operation.result);
+    fields.Word("call", operation.call);
+    fields.Word("mode", operation.mode);
+    std::vector<std::string> operands;
+    for (const std::string& operand : operation.operands) operands.push_back(StringLiteral(operand));
+    fields.Add("operands", "{" + Join(operands, ", ") + "}");
+    fields.Numbers("dims", operation.dims);
+    fields.Layout(operation.layout);
+    fields.Number("number", operation.number);
+    fields.Number("elu_alpha", operation.elu_alpha);
+    fields.Number("relu_slope", operation.relu_slope);
+    fields.Number("relu_low", operation.relu_low);
+    fields.Number("relu_high", operation.relu_high);
+    fields.Numbers("pre_padding", operation.pre_padding);
+    fields.Numbers("post_padding", operation.post_padding);
+    fields.Numbers("stride", operation.stride);
+    fields.Numbers("dilation", operation.dilation);
+    fields.Numbers("window", operation.window);
+    if (operation.causal) fields.Add("causal", "true");
+    fields.Word("sums", operation.sums);
+    fields.Word("result_type", operation.result_type);
+  }
+  for (const cudnn::Output& output : operations.graph.outputs) {
+    StructText& fields = outputs.emplace_back();
+    fields.Word("name", output.name);
+    fields.Word("type", output.type);
+  }
+  return "    .graph = {\n" + ListText("tensors", tensors) + ListText("operations", calls) +
+         ListText("outputs", outputs) + "    },\n";
+}
+
+// Those of the tier `engine`, in its order, under the contract that has all of them.
+std::string FormsText(const Workload& workload) {
+  std::vector<std::string> forms;
+  for (const cuda::CudnnForm& form : cuda::FormsOf(workload, NativeContract(workload), CandidateTier::kEngine)) {
+    StructText fields;
+    fields.Word("suffix", cuda::Suffix(workload, form));
+    fields.Word("layouts", cuda::InputLayouts(workload, form) + "->" + cuda::OutputLayout(workload, form));
+    if (form.channels_last) fields.Add("channels_last", "true");
+    if (form.half_sums) fields.Add("half_sums", "true");
+    if (form.channel_multiple > 1) fields.Add("channel_multiple", std::to_string(form.channel_multiple));
+    forms.push_back(fields.Text(8));
+  }
+  return "    .forms = {\n" + ListLines(forms) + "    },\n";
+}
+
+// One emitted cuDNN source: the operations of a layer or region and its forms, as the structs of cudnn_layer.h, which
+// every project gets with the runner's calls of cuDNN (microbench/libraries/cudnn/calls).
+//
+//   .tensors = {
+//       {.name = "in0", .type = "f16", .dims = {1, 64, 56, 56}, .layout = Layout::kChannels},
+//       ...
+//
+// The error says what cuDNN's graph does not have.
+Result<std::string> WriteCudnnSource(const SourceRequest& request) {
+  const Region region = RegionWithConstants(request.workload);
+  if (IsStrictMatrixProduct(region, request.contracts)) {
+    return Error{
+        "cuDNN's graph has no matrix product in strict f32, all its engines use Tensor Cores; --library cublaslt "
+        "has them, and under --contract tf32 cuDNN does"};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const cuda::CudnnOperations operations, Supported(cuda::CudnnOperationsOf(region)));
+  const std::string layer = Format(request.workload);
+  std::string text = SourceOpening(layer, request.version, {"cudnn_candidates.h"});
+  text += "namespace {\n\nusing namespace cudnn;\n\n" + LayerConstant(layer);
+  text += "const Registration kRegistered({\n    .text = kLayer,\n";
+  text += fmt::format("    .contracts = {},\n", ContractList(request.contracts));
+  text += GraphText(region, operations) + FormsText(request.workload);
+  if (cuda::HasFloatProduct(region)) text += "    .is_product = true,\n";
+  return text + OnlyLines(request.only) + "});\n\n}  // namespace\n";
+}
 
 constexpr std::string_view kFindCudnn = R"(find_package(CUDAToolkit REQUIRED)
 # NVIDIA's header-only frontend, https://github.com/NVIDIA/cudnn-frontend, and cuDNN 9 itself. Without its JSON, which

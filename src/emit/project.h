@@ -15,7 +15,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "infimum/base/result.h"

@@ -7,14 +7,12 @@
 
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
-#include "infimum/measurement/contract.h"
 #include "src/core/results/evaluation_json.h"
 #include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<EvaluatedModel> auto& model) {
+static void VisitFields(auto& visit, Like<EvaluatedModel> auto& model) {
   visit.Sparse("file", model.file);
   visit.Sparse("family", model.family);
   visit.Sparse("choices", model.choices);
@@ -26,8 +24,7 @@ static void VisitFields(Visitor& visit, Like<EvaluatedModel> auto& model) {
   visit.Sparse("threads", model.threads, {1, 4096});
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<Evaluation> auto& evaluation) {
+static void VisitFields(auto& visit, Like<Evaluation> auto& evaluation) {
   visit.Sparse("name", evaluation.name);
   visit.Sparse("description", evaluation.description);
   visit("models", evaluation.models);

@@ -21,8 +21,7 @@ struct SampledOutput {
   std::vector<double> values;
 };
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<SampledOutput> auto& output) {
+static void VisitFields(auto& visit, Like<SampledOutput> auto& output) {
   visit("name", output.name);
   visit.Lenient("dims", output.dims);
   visit.Lenient("type", output.type);

@@ -1,9 +1,7 @@
 // The values of a replay: what a layer's attributes and small constant inputs contain beyond its workload.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

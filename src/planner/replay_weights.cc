@@ -1,7 +1,5 @@
 #include "src/planner/replay_weights.h"
 
-#include "infimum/base/text.h"
-
 namespace infimum {
 namespace {
 

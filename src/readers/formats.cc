@@ -1,7 +1,5 @@
 #include "src/readers/formats.h"
 
-#include <array>
-#include <optional>
 #include <vector>
 
 #include "infimum/base/text.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <span>
 #include <vector>
 
 #include "infimum/base/sha256.h"

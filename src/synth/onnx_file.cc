@@ -7,7 +7,6 @@
 #include <cstring>
 #include <fstream>
 
-#include "infimum/base/text.h"
 #include "src/readers/onnx/parse/proto_conversion.h"
 #include "src/synth/weight_values.h"
 

@@ -21,7 +21,7 @@ CriticalPath PathOf(const Timeline& timeline) { return CriticalPathOf(timeline, 
 std::vector<std::string> TextOf(const Timeline& timeline, const CriticalPath& path) {
   std::vector<std::string> lines;
   for (const PathSegment& segment : path.segments) {
-    std::string line = NameOf(segment.part);
+    std::string line(NameOf(segment.part));
     const bool host =
         segment.part == PathPart::kOperator || segment.part == PathPart::kRuntime || segment.part == PathPart::kWaiting;
     if (segment.index != kNoCall)

@@ -6,7 +6,6 @@
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
-#include "infimum/base/text.h"
 #include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {

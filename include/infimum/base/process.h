@@ -39,6 +39,9 @@ std::optional<Clock::Duration> ProcessorTimeOf(pid_t process);
 // The sum over several; processes that have ended count nothing.
 Clock::Duration ProcessorTimeOf(const std::vector<pid_t>& processes);
 
+// As exec and posix_spawn take arguments and variables: a pointer to each, and nullptr behind them.
+std::vector<char*> Pointers(std::vector<std::string>& texts);
+
 // How often the kernel has ended a process for lack of memory since this was made: the machine's count
 // (oom_kill in /proc/vmstat) and the control group's (oom_kill in memory.events).
 class OutOfMemoryKills {

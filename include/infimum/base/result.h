@@ -81,6 +81,14 @@ class [[nodiscard]] Status {
   std::optional<Error> error_;
 };
 
+// The same of an error that a result or a status may hold.
+template <class T>
+Result<T> Within(std::string where, Result<T> result) {
+  if (!result.ok()) return Within(std::move(where), result.error());
+  return result;
+}
+Status Within(std::string where, Status status);
+
 }  // namespace infimum
 
 #define INFIMUM_INTERNAL_JOIN2(a, b) a##b

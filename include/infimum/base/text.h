@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,11 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(std::span<const std::string> pieces, std::string_view separator);
 
 std::string_view TrimSpace(std::string_view text);
+
+bool IsOneOf(std::string_view text, std::span<const std::string_view> texts);
+inline bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> texts) {
+  return IsOneOf(text, std::span(texts.begin(), texts.size()));
+}
 
 // Decimal integers, an optional minus and digits only, the whole text; nullopt otherwise or on overflow.
 std::optional<std::int64_t> ParseInteger(std::string_view text);

@@ -20,7 +20,6 @@
 // the first inference, and is not timed. Such steps may read weights that no model has: `fill` gives their elements.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

@@ -45,8 +45,7 @@ struct PointwiseConfig {
   std::vector<Shape> inputs;
 
   static constexpr std::string_view kName = "pointwise";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.inputs);
@@ -109,6 +108,5 @@ std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const S
 Work WorkOf(const PointwiseConfig& config);
 Status Validate(const PointwiseConfig& config);
 std::vector<Operand> OperandsOfFamily(const PointwiseConfig& config);
-std::vector<Operand> OutputsOfFamily(const PointwiseConfig& config);
 
 }  // namespace infimum

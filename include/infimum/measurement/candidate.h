@@ -4,7 +4,6 @@
 //   infimum/copy:stream            a kernel of ours
 #pragma once
 
-#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 //   nvml->OtherProcesses();     // {{4711, 12 GiB}}
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

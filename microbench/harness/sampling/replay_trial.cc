@@ -249,9 +249,7 @@ Result<ReplaySchedule> ReadSchedule(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{path + ": cannot be read: " + std::strerror(errno)};
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  Result<ReplaySchedule> schedule = ParseReplaySchedule(text);
-  if (!schedule.ok()) return Within(path, schedule.error());
-  return schedule;
+  return Within(path, ParseReplaySchedule(text));
 }
 
 Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools) {

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <optional>
 
 #include "infimum/base/quantity_text.h"
 

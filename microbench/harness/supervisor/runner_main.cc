@@ -10,7 +10,6 @@
 
 #include "infimum/base/process.h"
 #include "infimum/base/quantity_text.h"
-#include "infimum/base/text.h"
 #include "microbench/harness/journal/journal_file.h"
 #include "microbench/harness/sampling/replay_trial.h"
 #include "microbench/harness/supervisor/campaign_summary.h"

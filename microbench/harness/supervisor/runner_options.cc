@@ -152,9 +152,7 @@ Result<T> Choice(std::string_view option, const std::string& text, Finder find,
 }
 
 Result<Clock::Duration> DurationOption(std::string_view option, const std::string& text) {
-  Result<Clock::Duration> duration = ParseDuration(text);
-  if (!duration.ok()) return Within(std::string(option), duration.error());
-  return duration;
+  return Within(std::string(option), ParseDuration(text));
 }
 
 Status CheckWhatToRun(const RawOptions& raw) {
@@ -254,9 +252,7 @@ Result<RunnerOptions> Check(const RawOptions& raw, const RunnerTraits& traits) {
   backend.seed = raw.seed;
   INFIMUM_ASSIGN_OR_RETURN(backend.settings, BackendSettings(raw.backend_options));
   if (raw.cores.empty()) {
-    Result<std::vector<int>> cores = ChooseCores(visible, raw.threads);
-    if (!cores.ok()) return Within("--threads", cores.error());
-    backend.cores = *std::move(cores);
+    INFIMUM_ASSIGN_OR_RETURN(backend.cores, Within("--threads", ChooseCores(visible, raw.threads)));
     // Which core it was is no part of the environment's identity: the next start may see others.
     options.affinity = "pinned";
   } else {

@@ -60,13 +60,6 @@ std::vector<std::string> EnvironmentWith(const std::vector<std::string>& replace
   return variables;
 }
 
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // The last line that is not empty.
 std::string_view LastLine(std::string_view text) {
   text = TrimSpace(text);

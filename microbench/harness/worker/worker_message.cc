@@ -9,8 +9,7 @@
 
 namespace infimum {
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<SamplerOptions> auto& options) {
+static void VisitFields(auto& visit, Like<SamplerOptions> auto& options) {
   visit("budget_ns", options.budget);
   visit("warm_up_ns", options.warm_up);
   visit("warm_up_launches", options.warm_up_launches);
@@ -23,8 +22,7 @@ static void VisitFields(Visitor& visit, Like<SamplerOptions> auto& options) {
 }
 
 // `numeric_error` is NaN where an output was; as in the journal it becomes the largest number.
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<Trial> auto& trial) {
+static void VisitFields(auto& visit, Like<Trial> auto& trial) {
   visit("outcome", trial.outcome);
   visit("reason", trial.reason);
   visit("flags", trial.flags);
@@ -33,28 +31,19 @@ static void VisitFields(Visitor& visit, Like<Trial> auto& trial) {
   visit("repetition", trial.repetition);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor&, Like<DescribeRequest> auto&) {}
+static void VisitFields(auto&, Like<DescribeRequest> auto&) {}
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<PeakProbesRequest> auto& request) {
-  visit("whole", request.whole);
-}
+static void VisitFields(auto& visit, Like<PeakProbesRequest> auto& request) { visit("whole", request.whole); }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<PeaksRequest> auto& request) {
-  visit("probe", request.probe);
-}
+static void VisitFields(auto& visit, Like<PeaksRequest> auto& request) { visit("probe", request.probe); }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<CandidatesRequest> auto& request) {
+static void VisitFields(auto& visit, Like<CandidatesRequest> auto& request) {
   visit("workload", request.workload);
   visit("contract", request.contract);
   visit("tier", request.tier);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<TrialRequest> auto& request) {
+static void VisitFields(auto& visit, Like<TrialRequest> auto& request) {
   visit("workload", request.workload);
   visit("candidate", request.candidate);
   visit("contract", request.contract);
@@ -65,8 +54,7 @@ static void VisitFields(Visitor& visit, Like<TrialRequest> auto& request) {
   visit("best_us", request.best);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ReplayRequest> auto& request) {
+static void VisitFields(auto& visit, Like<ReplayRequest> auto& request) {
   visit("schedule", request.schedule);
   visit("tensors", request.tensors);
   visit("results", request.results);
@@ -164,9 +152,7 @@ Result<WorkerRequest> ParseRequest(std::string_view line) {
     INFIMUM_ASSIGN_OR_RETURN(const std::string verb, TextField(object, "do"));
     return RequestFrom(object, verb);
   };
-  Result<WorkerRequest> request = parse();
-  if (!request.ok()) return Within("not a request to a worker", request.error());
-  return request;
+  return Within("not a request to a worker", parse());
 }
 
 Result<WorkerAnswer> ParseAnswer(std::string_view line) {
@@ -174,9 +160,7 @@ Result<WorkerAnswer> ParseAnswer(std::string_view line) {
     INFIMUM_ASSIGN_OR_RETURN(const Json object, ParseJson(line));
     return AnswerFrom(object);
   };
-  Result<WorkerAnswer> answer = parse();
-  if (!answer.ok()) return Within("not an answer of a worker", answer.error());
-  return answer;
+  return Within("not an answer of a worker", parse());
 }
 
 }  // namespace infimum

@@ -3,7 +3,6 @@
 
 #include "microbench/kernels/cpu/broadcast_rows.h"
 #include "microbench/kernels/cpu/cpu_kernels.h"
-#include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/index_map.h"

@@ -1,8 +1,8 @@
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "infimum/layer/layer_config.h"
+#include "infimum/layer/number_types.h"
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
 #include "microbench/libraries/onednn/program/parallel.h"
@@ -291,31 +291,9 @@ Result<std::unique_ptr<Program>> MakeLogSumExp(const Geometry& geometry, const P
 
 template <class Make>
 Result<std::unique_ptr<Program>> WithType(DataType type, Make make) {
-  switch (type) {
-    case DataType::kF32:
-      return make(float{});
-    case DataType::kF64:
-      return make(double{});
-    case DataType::kS64:
-      return make(std::int64_t{});
-    case DataType::kU64:
-      return make(std::uint64_t{});
-    case DataType::kS32:
-      return make(std::int32_t{});
-    case DataType::kU32:
-      return make(std::uint32_t{});
-    case DataType::kS16:
-      return make(std::int16_t{});
-    case DataType::kU16:
-      return make(std::uint16_t{});
-    case DataType::kS8:
-      return make(std::int8_t{});
-    case DataType::kU8:
-    case DataType::kBool:
-      return make(std::uint8_t{});
-    default:
-      return Error{"unsupported: no reduction of type '" + std::string(Name(type)) + "'"};
-  }
+  return WithNumber(type, make, [&]() -> Result<std::unique_ptr<Program>> {
+    return Error{"unsupported: no reduction of type '" + std::string(Name(type)) + "'"};
+  });
 }
 
 struct ReducedLines {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"

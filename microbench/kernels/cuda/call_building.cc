@@ -1,38 +1,25 @@
 #include "microbench/kernels/cuda/call_building.h"
 
+#include <iterator>
+#include <utility>
+
 namespace infimum::cuda {
 
+namespace {
+
+constexpr std::pair<DataType, Element> kElements[] = {
+    {DataType::kF64, Element::kF64},   {DataType::kF32, Element::kF32}, {DataType::kF16, Element::kF16},
+    {DataType::kBF16, Element::kBF16}, {DataType::kS64, Element::kS64}, {DataType::kS32, Element::kS32},
+    {DataType::kS16, Element::kS16},   {DataType::kS8, Element::kS8},   {DataType::kU64, Element::kU64},
+    {DataType::kU32, Element::kU32},   {DataType::kU16, Element::kU16}, {DataType::kU8, Element::kU8},
+    {DataType::kBool, Element::kBool},
+};
+
+}  // namespace
+
 Element ElementOf(DataType type) {
-  switch (type) {
-    case DataType::kF64:
-      return Element::kF64;
-    case DataType::kF32:
-      return Element::kF32;
-    case DataType::kF16:
-      return Element::kF16;
-    case DataType::kBF16:
-      return Element::kBF16;
-    case DataType::kS64:
-      return Element::kS64;
-    case DataType::kS32:
-      return Element::kS32;
-    case DataType::kS16:
-      return Element::kS16;
-    case DataType::kS8:
-      return Element::kS8;
-    case DataType::kU64:
-      return Element::kU64;
-    case DataType::kU32:
-      return Element::kU32;
-    case DataType::kU16:
-      return Element::kU16;
-    case DataType::kU8:
-      return Element::kU8;
-    case DataType::kBool:
-      return Element::kBool;
-    default:
-      return Element::kNone;
-  }
+  const auto* const row = std::ranges::find(kElements, type, &std::pair<DataType, Element>::first);
+  return row != std::end(kElements) ? row->second : Element::kNone;
 }
 
 int ElementBytes(DataType type) {

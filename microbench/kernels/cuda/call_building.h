@@ -48,6 +48,17 @@ inline bool IsAligned(const void* address, std::int64_t bytes) {
 inline std::int64_t PackAlignment(Element element, int width) {
   return std::min<std::int64_t>(16, std::int64_t{BytesOf(element)} * width);
 }
+// One call, from a layer's first operand to its first output.
+template <class Call>
+KernelOffer OneCall(std::string algorithm, const Call& call) {
+  const auto make = [call](const KernelBuffers& buffers) {
+    Call own = call;
+    own.from = buffers.operands[0];
+    own.to = buffers.outputs[0];
+    return std::vector<KernelCall>{own};
+  };
+  return {std::move(algorithm), 0, make};
+}
 inline bool FitsCount(std::int64_t count) { return count < (std::int64_t{1} << 31); }
 
 // By family; KernelsFor chooses.

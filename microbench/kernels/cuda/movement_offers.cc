@@ -4,6 +4,7 @@
 
 #include "microbench/kernels/cuda/strided_copy.h"
 #include "microbench/reference/index_map.h"
+#include "src/core/layer/field_text.h"
 
 namespace infimum::cuda {
 namespace {
@@ -167,35 +168,6 @@ std::optional<Movement> MovementOf(const MovementConfig& config, const cpu::Laye
     }
     default:
       return std::nullopt;
-  }
-}
-
-std::string NameOf(MovementKind kind) {
-  switch (kind) {
-    case MovementKind::kCopy:
-      return "copy";
-    case MovementKind::kTranspose:
-      return "transpose";
-    case MovementKind::kConcat:
-      return "concat";
-    case MovementKind::kSplit:
-      return "split";
-    case MovementKind::kSlice:
-      return "slice";
-    case MovementKind::kPad:
-      return "pad";
-    case MovementKind::kExpand:
-      return "expand";
-    case MovementKind::kTile:
-      return "tile";
-    case MovementKind::kDepthToSpace:
-      return "depth_to_space";
-    case MovementKind::kReverse:
-      return "reverse";
-    case MovementKind::kTriangle:
-      return "triangle";
-    default:
-      return "movement";
   }
 }
 
@@ -402,7 +374,7 @@ std::vector<KernelOffer> OffersFor(const MovementConfig& config, const cpu::Laye
   }
   if (config.types.input != config.types.output) return {};
   const std::optional<Movement> movement = MovementOf(config, values);
-  return movement ? CopyOffers(NameOf(config.kind), *movement) : std::vector<KernelOffer>();
+  return movement ? CopyOffers(ValueText(config.kind), *movement) : std::vector<KernelOffer>();
 }
 
 // Layouts with gaps are not taken.

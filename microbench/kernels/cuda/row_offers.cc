@@ -138,15 +138,7 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
     call.alpha = values.response_alpha;
     call.beta = values.response_beta;
     call.k = values.response_k;
-    KernelOffer offer;
-    offer.algorithm = "lrn:simple";
-    offer.make = [call](const KernelBuffers& buffers) {
-      ResponseCall own = call;
-      own.from = buffers.operands[0];
-      own.to = buffers.outputs[0];
-      return std::vector<KernelCall>{own};
-    };
-    return {offer};
+    return {OneCall("lrn:simple", call)};
   }
 
   RowCall call;
@@ -226,15 +218,7 @@ std::vector<KernelOffer> OffersFor(const ScanConfig& config) {
   std::vector<KernelOffer> offers;
   const auto add = [&](const char* name, int threads) {
     call.threads = threads;
-    KernelOffer offer;
-    offer.algorithm = name;
-    offer.make = [call](const KernelBuffers& buffers) {
-      ScanCall own = call;
-      own.from = buffers.operands[0];
-      own.to = buffers.outputs[0];
-      return std::vector<KernelCall>{own};
-    };
-    offers.push_back(std::move(offer));
+    offers.push_back(OneCall(name, call));
   };
   if (lines.inner == 1) add("scan:block", 256);
   add("scan:thread", 1);

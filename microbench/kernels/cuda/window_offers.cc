@@ -105,15 +105,7 @@ std::vector<KernelOffer> OffersFor(const ResampleConfig& config) {
     previous_stays = stays;
     step *= in;
   }
-  KernelOffer offer;
-  offer.algorithm = "resample:simple";
-  offer.make = [call](const KernelBuffers& buffers) {
-    ResampleCall own = call;
-    own.from = buffers.operands[0];
-    own.to = buffers.outputs[0];
-    return std::vector<KernelCall>{own};
-  };
-  return {offer};
+  return {OneCall("resample:simple", call)};
 }
 
 }  // namespace infimum::cuda

@@ -1,8 +1,6 @@
 // A problem as the calls of cuBLAS and cuBLASLt take it. For cublaslt.cc and cublas.cc alone.
 #pragma once
 
-#include <string>
-
 #include "microbench/libraries/cublaslt/calls/cublaslt_matmul.h"
 #include "src/core/measurement/gemm_problem.h"
 

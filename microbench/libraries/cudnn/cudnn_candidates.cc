@@ -1,7 +1,6 @@
 #include "microbench/libraries/cudnn/cudnn_candidates.h"
 
 #include "microbench/gpu/device/symmetric_values.h"
-#include "microbench/libraries/cudnn/cudnn_graph.h"
 #include "src/core/measurement/cudnn_operations.h"
 
 namespace infimum::cuda {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
 #include "microbench/libraries/cudnn_legacy/legacy_descriptors.h"

@@ -3,9 +3,7 @@
 
 #include <cudnn.h>
 
-#include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "microbench/gpu/device/tensor_placement.h"

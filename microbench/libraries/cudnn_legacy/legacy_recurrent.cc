@@ -1,8 +1,6 @@
 // LSTM, GRU and plain recurrent layers by cudnnRNNForward, which the graph has no operation for.
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <optional>
 
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
 #include "microbench/libraries/cudnn_legacy/legacy_descriptors.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 
 #include "infimum/layer/pointwise.h"
@@ -20,10 +21,37 @@ struct UnaryOperation {
   std::vector<std::pair<op::attr, double>> numbers = {};
 };
 
+// Those without numbers of their own.
+constexpr std::pair<PointwiseKind, op::kind> kUnary[] = {
+    {PointwiseKind::kAbsolute, op::kind::Abs},
+    {PointwiseKind::kExponential, op::kind::Exp},
+    {PointwiseKind::kGeluErf, op::kind::GELU},
+    {PointwiseKind::kHardSwish, op::kind::HardSwish},
+    {PointwiseKind::kLogarithm, op::kind::Log},
+    {PointwiseKind::kMish, op::kind::Mish},
+    {PointwiseKind::kReciprocal, op::kind::Reciprocal},
+    {PointwiseKind::kRelu, op::kind::ReLU},
+    {PointwiseKind::kRound, op::kind::Round},
+    {PointwiseKind::kSigmoid, op::kind::Sigmoid},
+    {PointwiseKind::kSquare, op::kind::Square},
+    {PointwiseKind::kSquareRoot, op::kind::Sqrt},
+    {PointwiseKind::kTanh, op::kind::Tanh},
+    {PointwiseKind::kCast, op::kind::TypeCast},
+};
+constexpr std::pair<PointwiseKind, op::kind> kBinary[] = {
+    {PointwiseKind::kAdd, op::kind::Add},           {PointwiseKind::kSubtract, op::kind::Subtract},
+    {PointwiseKind::kMultiply, op::kind::Multiply}, {PointwiseKind::kDivide, op::kind::Divide},
+    {PointwiseKind::kMinimum, op::kind::Minimum},   {PointwiseKind::kMaximum, op::kind::Maximum},
+};
+
+std::optional<op::kind> OperationIn(std::span<const std::pair<PointwiseKind, op::kind>> operations,
+                                    PointwiseKind kind) {
+  const auto found = std::ranges::find(operations, kind, &std::pair<PointwiseKind, op::kind>::first);
+  return found != operations.end() ? std::optional(found->second) : std::nullopt;
+}
+
 std::optional<UnaryOperation> UnaryOperationOf(PointwiseKind kind, const LayerValues& values) {
   switch (kind) {
-    case PointwiseKind::kAbsolute:
-      return UnaryOperation{op::kind::Abs};
     case PointwiseKind::kClip:
       return UnaryOperation{op::kind::Clamp, {{op::attr::min, values.clip_low}, {op::attr::max, values.clip_high}}};
     case PointwiseKind::kCelu:
@@ -32,61 +60,18 @@ std::optional<UnaryOperation> UnaryOperationOf(PointwiseKind kind, const LayerVa
       return UnaryOperation{op::kind::Elu, {{op::attr::alpha, 1}}};
     case PointwiseKind::kElu:
       return UnaryOperation{op::kind::Elu, {{op::attr::alpha, values.elu_alpha}}};
-    case PointwiseKind::kExponential:
-      return UnaryOperation{op::kind::Exp};
-    case PointwiseKind::kGeluErf:
-      return UnaryOperation{op::kind::GELU};
     case PointwiseKind::kHardSigmoid:
       return UnaryOperation{op::kind::HardSigmoid,
                             {{op::attr::alpha, values.hard_sigmoid_alpha}, {op::attr::beta, values.hard_sigmoid_beta}}};
-    case PointwiseKind::kHardSwish:
-      return UnaryOperation{op::kind::HardSwish};
     case PointwiseKind::kLeakyRelu:
       return UnaryOperation{op::kind::LeakyReLU, {{op::attr::alpha, values.leaky_slope}}};
-    case PointwiseKind::kLogarithm:
-      return UnaryOperation{op::kind::Log};
-    case PointwiseKind::kMish:
-      return UnaryOperation{op::kind::Mish};
-    case PointwiseKind::kReciprocal:
-      return UnaryOperation{op::kind::Reciprocal};
-    case PointwiseKind::kRelu:
-      return UnaryOperation{op::kind::ReLU};
-    case PointwiseKind::kRound:
-      return UnaryOperation{op::kind::Round};
-    case PointwiseKind::kSigmoid:
-      return UnaryOperation{op::kind::Sigmoid};
     case PointwiseKind::kSoftplus:
       return UnaryOperation{op::kind::SoftPlus, {{op::attr::beta, 1}}};
-    case PointwiseKind::kSquare:
-      return UnaryOperation{op::kind::Square};
-    case PointwiseKind::kSquareRoot:
-      return UnaryOperation{op::kind::Sqrt};
-    case PointwiseKind::kTanh:
-      return UnaryOperation{op::kind::Tanh};
-    case PointwiseKind::kCast:
-      return UnaryOperation{op::kind::TypeCast};
     default:
-      return std::nullopt;
+      break;
   }
-}
-
-std::optional<op::kind> BinaryOperationOf(PointwiseKind kind) {
-  switch (kind) {
-    case PointwiseKind::kAdd:
-      return op::kind::Add;
-    case PointwiseKind::kSubtract:
-      return op::kind::Subtract;
-    case PointwiseKind::kMultiply:
-      return op::kind::Multiply;
-    case PointwiseKind::kDivide:
-      return op::kind::Divide;
-    case PointwiseKind::kMinimum:
-      return op::kind::Minimum;
-    case PointwiseKind::kMaximum:
-      return op::kind::Maximum;
-    default:
-      return std::nullopt;
-  }
+  const std::optional<op::kind> operation = OperationIn(kUnary, kind);
+  return operation ? std::optional(UnaryOperation{*operation}) : std::nullopt;
 }
 
 // A batch of one on both sides is no dimension: the library has better kernels for two.
@@ -294,7 +279,7 @@ class RegionTranslation {
     }
     const LayerValues values = ValuesOfMember(values_, member_);
     if (inputs.size() == 2) {
-      const std::optional<op::kind> binary = BinaryOperationOf(config.kind);
+      const std::optional<op::kind> binary = OperationIn(kBinary, config.kind);
       if (!binary) return Unsupported("operation for " + kind);
       AddOperation(*binary, std::move(inputs), output());
       return {};

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "analyzer/alignment/engine_work.h"
+#include "infimum/base/text.h"
 #include "src/core/graph/framework_names.h"
 #include "src/readers/onnx/lowering/lower.h"
 
@@ -18,8 +18,6 @@ constexpr std::array kSettings = std::to_array<std::string_view>(
     {"batch", "cudnn_conv_algo_search", "cudnn_conv_use_max_workspace", "execution_mode", "graph_optimization_level",
      "inter_op_threads", "intra_op_threads", "mode", "prefer_nhwc", "provider", "session.intra_op.allow_spinning",
      "threads", "warmup"});
-
-bool IsOneOf(std::string_view text, const auto& known) { return std::ranges::find(known, text) != known.end(); }
 
 std::string FrameworkName(const std::string& framework) {
   return FindFramework(framework) != nullptr ? framework : std::string("engine");

@@ -20,7 +20,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "analyzer/bracket/bracket.h"
 #include "analyzer/rows/workload_candidates.h"

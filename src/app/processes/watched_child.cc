@@ -38,13 +38,6 @@ constexpr auto kLongestWait = milliseconds(3000);
 // A watcher that has been stopped is set going so often while its first message is due.
 constexpr auto kWake = milliseconds(200);
 
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // Where memory is short it is a program that we started which ends, and not this one.
 void BeFirstWithoutMemory() {
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "infimum/base/enum_names.h"
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "src/app/processes/child_process.h"
@@ -46,23 +47,7 @@ std::string MessageOf(std::string_view line, std::string_view mark) {
   return std::string(TrimSpace(line.substr(line.find(mark) + mark.size())));
 }
 
-std::string_view FlagOf(NumericContract contract) {
-  switch (contract) {
-    case NumericContract::kStrictF32:
-      return "--noTF32";
-    case NumericContract::kTf32:
-      return "";
-    case NumericContract::kF16:
-      return "--fp16";
-    case NumericContract::kBf16:
-      return "--bf16";
-    case NumericContract::kInt8:
-      return "--int8";
-    case NumericContract::kFp8:
-      return "--fp8";
-  }
-  return "";
-}
+constexpr EnumNames<NumericContract::kFp8> kFlags = {"--noTF32", "", "--fp16", "--bf16", "--int8", "--fp8"};
 
 class TensorRtRun {
  public:
@@ -121,7 +106,7 @@ class TensorRtRun {
     std::vector<std::string> arguments = {"--onnx=" + std::filesystem::absolute(model).string(),
                                           "--saveEngine=" + Engine(), "--skipInference",
                                           "--profilingVerbosity=detailed"};
-    const std::string flag(FlagOf(options_.kept_contract()));
+    const std::string flag(kFlags[options_.kept_contract()]);
     if (flag.empty() || help.find(flag) != std::string::npos) {
       flags_ = flag;
       if (!flag.empty()) arguments.push_back(flag);

@@ -106,6 +106,13 @@ std::optional<std::int64_t> OutOfMemoryKills::Count() {
   return machine.value_or(0) + own.value_or(0);
 }
 
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 std::optional<std::int64_t> OutOfMemoryKills::since() const {
   const std::optional<std::int64_t> now = Count();
   if (!before_ || !now) return std::nullopt;

@@ -3,14 +3,16 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "infimum/base/check.h"
-
 namespace infimum {
 
 Error Within(std::string where, Error error) {
   where += ": ";
   where += error.message;
   return Error{std::move(where)};
+}
+
+Status Within(std::string where, Status status) {
+  return status.ok() ? status : Status(Within(std::move(where), status.error()));
 }
 
 void CheckFailed(const char* file, int line, const char* expression, const char* invariant) {

@@ -1,9 +1,7 @@
 #include "infimum/base/sha256.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <vector>

@@ -61,6 +61,10 @@ std::string Join(std::span<const std::string> pieces, std::string_view separator
   return joined;
 }
 
+bool IsOneOf(std::string_view text, std::span<const std::string_view> texts) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
 std::string_view TrimSpace(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";
   const std::size_t first = text.find_first_not_of(kSpace);

@@ -1,8 +1,6 @@
 #include "infimum/graph/fusable_regions.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "src/core/graph/fusion_patterns.h"
 

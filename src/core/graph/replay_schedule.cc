@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "infimum/base/enum_names.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -234,15 +235,8 @@ class Checker {
 }  // namespace
 
 std::string_view Name(ReplayTensorKind kind) {
-  switch (kind) {
-    case ReplayTensorKind::kInput:
-      return "input";
-    case ReplayTensorKind::kWeight:
-      return "weight";
-    case ReplayTensorKind::kIntermediate:
-      return "intermediate";
-  }
-  return "";
+  constexpr EnumNames<ReplayTensorKind::kIntermediate> kNames = {"input", "weight", "intermediate"};
+  return kNames[kind];
 }
 
 std::vector<Operand> OperandsOf(const Workload& workload) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "infimum/layer/number_types.h"
+
 namespace infimum {
 namespace {
 
@@ -61,31 +63,12 @@ std::optional<std::size_t> CountOf(const Tensor* tensor) {
 
 template <class Out>
 std::optional<std::vector<Out>> WholeNumbers(const Tensor& tensor, std::size_t count) {
-  switch (tensor.type) {
-    case DataType::kS64:
-      return Elements<std::int64_t, Out>(tensor, count);
-    case DataType::kS32:
-      return Elements<std::int32_t, Out>(tensor, count);
-    case DataType::kS16:
-      return Elements<std::int16_t, Out>(tensor, count);
-    case DataType::kS8:
-      return Elements<std::int8_t, Out>(tensor, count);
-    case DataType::kS4:
-      return HalfBytes<Out>(tensor, count, true);
-    case DataType::kU64:
-      return Elements<std::uint64_t, Out>(tensor, count);
-    case DataType::kU32:
-      return Elements<std::uint32_t, Out>(tensor, count);
-    case DataType::kU16:
-      return Elements<std::uint16_t, Out>(tensor, count);
-    case DataType::kBool:
-    case DataType::kU8:
-      return Elements<std::uint8_t, Out>(tensor, count);
-    case DataType::kU4:
-      return HalfBytes<Out>(tensor, count, false);
-    default:
-      return std::nullopt;
-  }
+  using Numbers = std::optional<std::vector<Out>>;
+  if (tensor.type == DataType::kS4) return HalfBytes<Out>(tensor, count, true);
+  if (tensor.type == DataType::kU4) return HalfBytes<Out>(tensor, count, false);
+  if (IsFloatingPoint(tensor.type)) return std::nullopt;
+  return WithNumber(
+      tensor.type, [&]<class T>(T) { return Numbers(Elements<T, Out>(tensor, count)); }, [] { return Numbers(); });
 }
 
 }  // namespace

@@ -37,8 +37,7 @@ struct AttentionConfig {
   std::vector<Shape> masks;
 
   static constexpr std::string_view kName = "attention";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("dtype", self.types);
     visit("n", self.batch);
     visit("heads", self.heads);

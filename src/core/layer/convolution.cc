@@ -160,8 +160,4 @@ std::vector<Operand> OperandsOfFamily(const ConvolutionConfig& config) {
   return operands;
 }
 
-std::vector<Operand> OutputsOfFamily(const ConvolutionConfig& config) {
-  return {{OutputShape(config), config.types.output, false}};
-}
-
 }  // namespace infimum

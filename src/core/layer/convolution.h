@@ -30,8 +30,7 @@ struct ConvolutionConfig {
   std::vector<std::int64_t> output_padding;  // transposed only; written only when not empty
 
   static constexpr std::string_view kName = "convolution";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("dtype", self.types);
     visit("in", self.input);
     visit("out_channels", self.output_channels);
@@ -65,6 +64,5 @@ Work WorkOf(const ConvolutionConfig& config);
 // Consistent ranks, positive extents, divisible groups, an output of at least one element, exact counts.
 Status Validate(const ConvolutionConfig& config);
 std::vector<Operand> OperandsOfFamily(const ConvolutionConfig& config);
-std::vector<Operand> OutputsOfFamily(const ConvolutionConfig& config);
 
 }  // namespace infimum

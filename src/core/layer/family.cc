@@ -1,7 +1,5 @@
 #include "src/core/layer/family.h"
 
-#include <algorithm>
-
 #include "infimum/base/text.h"
 
 namespace infimum {

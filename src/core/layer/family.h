@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -70,6 +69,21 @@ Status CheckRange(std::string_view field, std::int64_t value, std::int64_t least
 Status CheckTypes(const OperandTypes& types, bool weights);
 
 Bytes SizeOf(const Operand& operand);
+
+// What a family has that declares none of its own: one operand, the input, and one output.
+template <class Config>
+std::vector<Operand> OperandsOfFamily(const Config& config) {
+  return {{config.input, config.types.input, false}};
+}
+template <class Config>
+std::vector<Operand> OutputsOfFamily(const Config& config) {
+  if constexpr (requires { OutputShape(config); })
+    return {{OutputShape(config), config.types.output, false}};
+  else if constexpr (requires { config.output; })
+    return {{config.output, config.types.output, false}};
+  else
+    return {{config.input, config.types.output, false}};
+}
 
 // Work that reads each operand and writes each output whole.
 Work WholeWork(const std::vector<Operand>& operands, const std::vector<Operand>& outputs);

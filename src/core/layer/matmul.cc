@@ -157,8 +157,4 @@ std::vector<Operand> OperandsOfFamily(const MatMulConfig& config) {
   return operands;
 }
 
-std::vector<Operand> OutputsOfFamily(const MatMulConfig& config) {
-  return {{OutputShape(config), config.types.output, false}};
-}
-
 }  // namespace infimum

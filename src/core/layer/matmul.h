@@ -50,8 +50,7 @@ struct MatMulConfig {
   DataType activations = DataType::kNone;  // what the model allows a to be rounded to on the way in: f16, bf16, s8
 
   static constexpr std::string_view kName = "matmul";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("dtype", self.types);
     visit("a", self.a);
     visit("b", self.b);
@@ -76,6 +75,5 @@ Work WorkOf(const MatMulConfig& config);
 
 Status Validate(const MatMulConfig& config);
 std::vector<Operand> OperandsOfFamily(const MatMulConfig& config);
-std::vector<Operand> OutputsOfFamily(const MatMulConfig& config);
 
 }  // namespace infimum

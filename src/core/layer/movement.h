@@ -49,8 +49,7 @@ struct MovementConfig {
   std::int64_t indices = 0;               // gather, scatter: their count; written only when not 0
 
   static constexpr std::string_view kName = "movement";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.inputs);
@@ -75,8 +74,7 @@ struct ResampleConfig {
   Shape output;
 
   static constexpr std::string_view kName = "resample";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.input);
@@ -93,8 +91,7 @@ struct ReorderConfig {
   std::string to;
 
   static constexpr std::string_view kName = "reorder";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("dtype", self.types);
     visit("in", self.input);
     visit("from", self.from);
@@ -117,12 +114,8 @@ std::vector<Operand> OutputsOfFamily(const MovementConfig& config);
 // most as many elements as there are outputs.
 Work WorkOf(const ResampleConfig& config);
 Status Validate(const ResampleConfig& config);
-std::vector<Operand> OperandsOfFamily(const ResampleConfig& config);
-std::vector<Operand> OutputsOfFamily(const ResampleConfig& config);
 
 Work WorkOf(const ReorderConfig& config);
 Status Validate(const ReorderConfig& config);
-std::vector<Operand> OperandsOfFamily(const ReorderConfig& config);
-std::vector<Operand> OutputsOfFamily(const ReorderConfig& config);
 
 }  // namespace infimum

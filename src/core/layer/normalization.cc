@@ -118,10 +118,6 @@ std::vector<Operand> OperandsOfFamily(const NormalizationConfig& config) {
   return operands;
 }
 
-std::vector<Operand> OutputsOfFamily(const NormalizationConfig& config) {
-  return {{config.input, config.types.output, false}};
-}
-
 // At most 5 * kMaxElements operations: exact without a check.
 Work WorkOf(const SoftmaxConfig& config) {
   const std::int64_t elements = ElementCount(config.input);
@@ -138,14 +134,6 @@ SoftmaxConfig MakeSoftmax(SoftmaxKind kind, OperandTypes types, const Shape& sha
   if (!CheckTensor("in", shape).ok() || axis >= shape.rank())
     return {kind, types, shape, static_cast<std::int64_t>(axis)};
   return {kind, types, OuterAxisInner(shape, axis), 1};
-}
-
-std::vector<Operand> OperandsOfFamily(const SoftmaxConfig& config) {
-  return {{config.input, config.types.input, false}};
-}
-
-std::vector<Operand> OutputsOfFamily(const SoftmaxConfig& config) {
-  return {{config.input, config.types.output, false}};
 }
 
 }  // namespace infimum

@@ -40,8 +40,7 @@ struct NormalizationConfig {
   bool bias = false;
 
   static constexpr std::string_view kName = "normalization";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.input);
@@ -69,8 +68,7 @@ struct SoftmaxConfig {
   std::int64_t axis = 1;
 
   static constexpr std::string_view kName = "softmax";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.input);
@@ -84,14 +82,11 @@ struct SoftmaxConfig {
 Work WorkOf(const NormalizationConfig& config);
 Status Validate(const NormalizationConfig& config);
 std::vector<Operand> OperandsOfFamily(const NormalizationConfig& config);
-std::vector<Operand> OutputsOfFamily(const NormalizationConfig& config);
 
 // softmax 5 for each element (maximum, subtraction, exponential, sum, division), log_softmax 5,
 // hardmax 1. conventional = direct.
 Work WorkOf(const SoftmaxConfig& config);
 Status Validate(const SoftmaxConfig& config);
-std::vector<Operand> OperandsOfFamily(const SoftmaxConfig& config);
-std::vector<Operand> OutputsOfFamily(const SoftmaxConfig& config);
 
 // outer x axis x inner of any shape; `axis` counts from the front.
 SoftmaxConfig MakeSoftmax(SoftmaxKind kind, OperandTypes types, const Shape& shape, std::size_t axis);

@@ -279,8 +279,4 @@ std::vector<Operand> OperandsOfFamily(const PointwiseConfig& config) {
   return operands;
 }
 
-std::vector<Operand> OutputsOfFamily(const PointwiseConfig& config) {
-  return {{OutputShape(config), config.types.output, false}};
-}
-
 }  // namespace infimum

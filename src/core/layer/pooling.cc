@@ -108,10 +108,6 @@ Status Validate(const PoolingConfig& config) {
   return {};
 }
 
-std::vector<Operand> OperandsOfFamily(const PoolingConfig& config) {
-  return {{config.input, config.types.input, false}};
-}
-
 std::vector<Operand> OutputsOfFamily(const PoolingConfig& config) {
   std::vector<Operand> outputs = {{config.output, config.types.output, false}};
   if (config.kind == PoolingKind::kMaxWithIndices) outputs.push_back({config.output, DataType::kS64, false});

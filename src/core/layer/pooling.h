@@ -33,8 +33,7 @@ struct PoolingConfig {
   std::vector<std::int64_t> padding;
 
   static constexpr std::string_view kName = "pooling";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.input);
@@ -54,7 +53,6 @@ bool CountsPadding(PoolingKind kind);
 // direct = output elements * prod(kernel); conventional counts valid taps only.
 Work WorkOf(const PoolingConfig& config);
 Status Validate(const PoolingConfig& config);
-std::vector<Operand> OperandsOfFamily(const PoolingConfig& config);
 std::vector<Operand> OutputsOfFamily(const PoolingConfig& config);
 
 }  // namespace infimum

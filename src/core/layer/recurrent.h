@@ -35,8 +35,7 @@ struct RecurrentConfig {
   Constness weights = Constness::kConstant;
 
   static constexpr std::string_view kName = "recurrent";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("sequence", self.sequence);

@@ -109,14 +109,6 @@ Status Validate(const ReductionConfig& config) {
   return {};
 }
 
-std::vector<Operand> OperandsOfFamily(const ReductionConfig& config) {
-  return {{config.input, config.types.input, false}};
-}
-
-std::vector<Operand> OutputsOfFamily(const ReductionConfig& config) {
-  return {{OutputShape(config), config.types.output, false}};
-}
-
 Work WorkOf(const ScanConfig& config) {
   const std::int64_t elements = ElementCount(config.input);
   Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
@@ -126,10 +118,6 @@ Work WorkOf(const ScanConfig& config) {
 }
 
 Status Validate(const ScanConfig& config) { return CheckAxis(config.types, config.input, config.axis); }
-
-std::vector<Operand> OperandsOfFamily(const ScanConfig& config) { return {{config.input, config.types.input, false}}; }
-
-std::vector<Operand> OutputsOfFamily(const ScanConfig& config) { return {{config.input, config.types.output, false}}; }
 
 // At most 40 * kMaxElements operations: exact without a check.
 Work WorkOf(const SortConfig& config) {
@@ -150,8 +138,6 @@ Status Validate(const SortConfig& config) {
     return Error{"a sort keeps all elements, write k=" + std::to_string(length)};
   return {};
 }
-
-std::vector<Operand> OperandsOfFamily(const SortConfig& config) { return {{config.input, config.types.input, false}}; }
 
 std::vector<Operand> OutputsOfFamily(const SortConfig& config) {
   Shape output = config.input;

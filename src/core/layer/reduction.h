@@ -33,8 +33,7 @@ struct ReductionConfig {
   std::vector<std::int64_t> axes;  // ascending, from the front
 
   static constexpr std::string_view kName = "reduction";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.input);
@@ -53,8 +52,7 @@ struct ScanConfig {
   std::int64_t axis = 1;
 
   static constexpr std::string_view kName = "scan";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.input);
@@ -74,8 +72,7 @@ struct SortConfig {
   std::int64_t k = 1;
 
   static constexpr std::string_view kName = "sort";
-  template <class Self, class Visitor>
-  static void VisitFields(Self& self, Visitor& visit) {
+  static void VisitFields(auto& self, auto& visit) {
     visit("kind", self.kind);
     visit("dtype", self.types);
     visit("in", self.input);
@@ -122,20 +119,15 @@ ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shap
 // log_sum_exp).
 Work WorkOf(const ReductionConfig& config);
 Status Validate(const ReductionConfig& config);
-std::vector<Operand> OperandsOfFamily(const ReductionConfig& config);
-std::vector<Operand> OutputsOfFamily(const ReductionConfig& config);
 
 // direct = conventional = one for each element.
 Work WorkOf(const ScanConfig& config);
 Status Validate(const ScanConfig& config);
-std::vector<Operand> OperandsOfFamily(const ScanConfig& config);
-std::vector<Operand> OutputsOfFamily(const ScanConfig& config);
 
 // direct = conventional = n log2(n) comparisons for a sort, n for a top-k, along each line.
 // Writes k values and k 64-bit indices a line.
 Work WorkOf(const SortConfig& config);
 Status Validate(const SortConfig& config);
-std::vector<Operand> OperandsOfFamily(const SortConfig& config);
 std::vector<Operand> OutputsOfFamily(const SortConfig& config);
 
 }  // namespace infimum

@@ -66,14 +66,6 @@ Status Validate(const ResampleConfig& config) {
   return {};
 }
 
-std::vector<Operand> OperandsOfFamily(const ResampleConfig& config) {
-  return {{config.input, config.types.input, false}};
-}
-
-std::vector<Operand> OutputsOfFamily(const ResampleConfig& config) {
-  return {{config.output, config.types.output, false}};
-}
-
 Work WorkOf(const ReorderConfig& config) { return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config)); }
 
 Status Validate(const ReorderConfig& config) {
@@ -83,14 +75,6 @@ Status Validate(const ReorderConfig& config) {
     if (!IsIdentifier(layout))
       return Error{Quoted(layout) + " is not a name of 1 to 64 letters, digits and underscores"};
   return {};
-}
-
-std::vector<Operand> OperandsOfFamily(const ReorderConfig& config) {
-  return {{config.input, config.types.input, false}};
-}
-
-std::vector<Operand> OutputsOfFamily(const ReorderConfig& config) {
-  return {{config.input, config.types.output, false}};
 }
 
 }  // namespace infimum

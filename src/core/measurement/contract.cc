@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infimum/base/enum_names.h"
+
 namespace infimum {
 namespace {
+
+constexpr EnumNames<NumericContract::kFp8> kContractNames = {"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
 
 constexpr double kF32Roundoff = 0x1p-24;
 
@@ -195,31 +199,9 @@ double LayerTolerance(NumericContract contract, const LayerConfig& config) {
 
 }  // namespace
 
-std::string_view Name(NumericContract contract) {
-  switch (contract) {
-    case NumericContract::kStrictF32:
-      return "strict-f32";
-    case NumericContract::kTf32:
-      return "tf32";
-    case NumericContract::kF16:
-      return "f16";
-    case NumericContract::kBf16:
-      return "bf16";
-    case NumericContract::kInt8:
-      return "int8";
-    case NumericContract::kFp8:
-      return "fp8";
-  }
-  return "";
-}
+std::string_view Name(NumericContract contract) { return kContractNames[contract]; }
 
-std::optional<NumericContract> FindContract(std::string_view name) {
-  for (NumericContract contract : {NumericContract::kStrictF32, NumericContract::kTf32, NumericContract::kF16,
-                                   NumericContract::kBf16, NumericContract::kInt8, NumericContract::kFp8}) {
-    if (Name(contract) == name) return contract;
-  }
-  return std::nullopt;
-}
+std::optional<NumericContract> FindContract(std::string_view name) { return kContractNames.Find(name); }
 
 NumericContract NativeContract(const Workload& workload) {
   const LayerConfig& config = MainMember(workload);

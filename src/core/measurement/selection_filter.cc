@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "infimum/measurement/measurement_source.h"
-
 namespace infimum {
 namespace {
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "infimum/measurement/statistics.h"
+#include "infimum/base/enum_names.h"
 
 namespace infimum {
 namespace {
@@ -94,17 +93,8 @@ std::optional<LogInterval> IntervalOfRatio(std::span<const Repetition> subject, 
 }  // namespace
 
 std::string_view Name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kSame:
-      return "same";
-    case Verdict::kFaster:
-      return "faster";
-    case Verdict::kSlower:
-      return "slower";
-    case Verdict::kUndecided:
-      return "undecided";
-  }
-  return "";
+  constexpr EnumNames<Verdict::kUndecided> kNames = {"same", "faster", "slower", "undecided"};
+  return kNames[verdict];
 }
 
 std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference,

@@ -9,14 +9,12 @@ constexpr std::string_view kListSchema = "infimum.candidates/1";
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<OfferedCandidate> auto& offered) {
+static void VisitFields(auto& visit, Like<OfferedCandidate> auto& offered) {
   VisitFields(visit, offered.candidate);
   visit.Lenient("notes", offered.notes);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<CandidateList> auto& list) {
+static void VisitFields(auto& visit, Like<CandidateList> auto& list) {
   visit("workload", list.workload);
   visit("contract", list.contract);
   visit("tier", list.tier);

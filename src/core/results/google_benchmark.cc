@@ -275,10 +275,7 @@ Status ReadGoogleBenchmark(std::istream& input, std::string_view origin,
     const std::int64_t byte = ParseInteger(message.substr(0, colon)).value_or(1);
     return Error{std::string(origin) + ":" + PlaceOf(*text, static_cast<std::size_t>(byte)) + message.substr(colon)};
   }
-  if (const Status status = Reader(take).Read(*document); !status.ok()) {
-    return Within(std::string(origin), status.error());
-  }
-  return {};
+  return Within(std::string(origin), Reader(take).Read(*document));
 }
 
 }  // namespace infimum

@@ -1,11 +1,5 @@
 #include "src/core/results/json_struct.h"
 
-#include <cmath>
-#include <limits>
-#include <optional>
-
-#include "infimum/base/text.h"
-
 namespace infimum {
 namespace {
 

@@ -1,7 +1,6 @@
 // A struct as a JSON object and back, from one list of its fields:
 //
-//   template <class Visitor>
-//   void VisitFields(Visitor& visit, Like<Candidate> auto& candidate) {
+//   void VisitFields(auto& visit, Like<Candidate> auto& candidate) {
 //     visit("library", candidate.library);              // required
 //     visit("threads", candidate.threads, {1, 64});     // within limits
 //     visit.Sparse("reason", candidate.reason);         // written unless empty; may be absent

@@ -36,8 +36,7 @@ struct JsonForm<ClockRange> {
   static Status Read(const std::vector<double>& readings, ClockRange& clocks);
 };
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<Device> auto& device) {
+void VisitFields(auto& visit, Like<Device> auto& device) {
   visit("kind", device.kind);
   visit("name", device.name);
   visit("vendor", device.vendor);
@@ -48,29 +47,25 @@ void VisitFields(Visitor& visit, Like<Device> auto& device) {
   visit("memory_bytes", device.memory);
 }
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<Environment> auto& environment) {
+void VisitFields(auto& visit, Like<Environment> auto& environment) {
   visit("libraries", environment.libraries);
   visit("threads", environment.threads, {1});
   visit("evidence", environment.evidence);
 }
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<CampaignOrigin> auto& campaign) {
+void VisitFields(auto& visit, Like<CampaignOrigin> auto& campaign) {
   visit("key", campaign.key);
   visit("source", campaign.source);
 }
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<ResultsHeader> auto& header) {
+void VisitFields(auto& visit, Like<ResultsHeader> auto& header) {
   visit("device", header.device);
   visit("environment", header.environment);
   visit("backend", header.backend);
   visit("campaign", header.campaign);
 }
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<PeakRate> auto& rate) {
+void VisitFields(auto& visit, Like<PeakRate> auto& rate) {
   constexpr Limits kRates{0, 1e30};
   visit("kind", rate.kind);
   if (rate.is_memory()) {
@@ -89,8 +84,7 @@ void VisitFields(Visitor& visit, Like<PeakRate> auto& rate) {
   visit("source", rate.source);
 }
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<Candidate> auto& candidate) {
+void VisitFields(auto& visit, Like<Candidate> auto& candidate) {
   visit("library", candidate.library);
   visit("algorithm", candidate.algorithm);
   visit("input_layout", candidate.input_layout);
@@ -98,8 +92,7 @@ void VisitFields(Visitor& visit, Like<Candidate> auto& candidate) {
   visit("library_choice", candidate.library_choice);
 }
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<Repetition> auto& repetition) {
+void VisitFields(auto& visit, Like<Repetition> auto& repetition) {
   visit("count", repetition.count, {1});
   visit("minimum_us", repetition.minimum);
   visit("median_us", repetition.median);
@@ -123,8 +116,7 @@ void VisitFacts(Visitor& visit, Row& row) {
   visit.Sparse("flags", row.flags);
 }
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<Measurement> auto& row) {
+void VisitFields(auto& visit, Like<Measurement> auto& row) {
   VisitFacts(visit, row);
   visit.Sparse("repetitions", row.repetitions);
 }

@@ -21,8 +21,7 @@ std::string ErrorText(double value) {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ReplayPart> auto& part) {
+static void VisitFields(auto& visit, Like<ReplayPart> auto& part) {
   visit("name", part.name);
   visit("candidate", part.candidate);
   visit("reorder", part.is_reorder);
@@ -35,16 +34,14 @@ static void VisitFields(Visitor& visit, Like<ReplayPart> auto& part) {
   visit("tolerance", part.tolerance);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ReplayOutput> auto& output) {
+static void VisitFields(auto& visit, Like<ReplayOutput> auto& output) {
   visit("name", output.name);
   visit("error", output.error);
   visit("tolerance", output.tolerance);
 }
 
 // Results of before there were cold weights lack the last two.
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ReplayResult> auto& result) {
+static void VisitFields(auto& visit, Like<ReplayResult> auto& result) {
   visit("repetitions", result.repetitions);
   visit("parts", result.parts);
   visit("outputs", result.outputs);

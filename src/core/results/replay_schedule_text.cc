@@ -22,8 +22,7 @@ struct JsonForm<Workload> {
   }
 };
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ReplayTensor> auto& tensor) {
+static void VisitFields(auto& visit, Like<ReplayTensor> auto& tensor) {
   visit("name", tensor.name);
   visit("kind", tensor.kind);
   visit("dtype", tensor.type);
@@ -32,14 +31,12 @@ static void VisitFields(Visitor& visit, Like<ReplayTensor> auto& tensor) {
   visit("fill", tensor.fill, {-kLargestValue, kLargestValue});
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ReplayLevel> auto& level) {
+static void VisitFields(auto& visit, Like<ReplayLevel> auto& level) {
   visit("factor", level.factor);
   visit("level", level.level);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ReplayStep> auto& step) {
+static void VisitFields(auto& visit, Like<ReplayStep> auto& step) {
   visit("name", step.name);
   visit("layers", step.layers);
   visit("workload", step.workload);
@@ -53,8 +50,7 @@ static void VisitFields(Visitor& visit, Like<ReplayStep> auto& step) {
   visit("runs_at", step.level);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ReplaySchedule> auto& schedule) {
+static void VisitFields(auto& visit, Like<ReplaySchedule> auto& schedule) {
   visit("model", schedule.model);
   visit("tensors", schedule.tensors);
   visit("steps", schedule.steps);

@@ -1,7 +1,6 @@
 #include "infimum/results/results_journal.h"
 
 #include <istream>
-#include <optional>
 #include <streambuf>
 
 #include "infimum/base/text.h"

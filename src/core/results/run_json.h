@@ -6,8 +6,7 @@
 
 namespace infimum {
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<ProfiledTensor> auto& tensor) {
+void VisitFields(auto& visit, Like<ProfiledTensor> auto& tensor) {
   constexpr double kLargestExtent = std::int64_t{1} << 40;
   visit.Lenient("dtype", tensor.dtype);
   visit.Lenient("dims", tensor.dims, {0, kLargestExtent});
@@ -15,8 +14,7 @@ void VisitFields(Visitor& visit, Like<ProfiledTensor> auto& tensor) {
 }
 
 // The last four are written where an engine reports them.
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<ProfiledLayer> auto& layer) {
+void VisitFields(auto& visit, Like<ProfiledLayer> auto& layer) {
   visit.Lenient("name", layer.name);
   visit.Lenient("op", layer.op);
   visit.Lenient("provider", layer.provider);
@@ -30,8 +28,7 @@ void VisitFields(Visitor& visit, Like<ProfiledLayer> auto& layer) {
   visit.Sparse("serves", layer.serves);
 }
 
-template <class Visitor>
-void VisitFields(Visitor& visit, Like<RunRepetition> auto& repetition) {
+void VisitFields(auto& visit, Like<RunRepetition> auto& repetition) {
   visit.Lenient("samples_us", repetition.samples);
   visit("beat_us", repetition.beat);
 }

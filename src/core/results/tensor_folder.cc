@@ -29,8 +29,7 @@ struct TensorFile {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<TensorFile> auto& tensor) {
+static void VisitFields(auto& visit, Like<TensorFile> auto& tensor) {
   visit("name", tensor.name);
   visit("dtype", tensor.type);
   visit("shape", tensor.shape.dims, {0, static_cast<double>(kMaxElements)});
@@ -58,9 +57,7 @@ Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
     }
     return result;
   };
-  Result<TensorFolder> parsed = parse();
-  if (!parsed.ok()) return Within(index.string(), parsed.error());
-  return parsed;
+  return Within(index.string(), parse());
 }
 
 Status TensorFolder::Read(const std::string& name, DataType type, const Shape& shape, void* data) const {

@@ -9,7 +9,6 @@
 #include <istream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "infimum/base/text.h"
 #include "infimum/measurement/older_identity.h"

@@ -6,8 +6,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include "infimum/base/text.h"
 

@@ -46,8 +46,7 @@ Result<ParaDnnPoint::State> StateOf(const std::string& text) {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<Sweep> auto& sweep) {
+static void VisitFields(auto& visit, Like<Sweep> auto& sweep) {
   visit("labels", sweep.labels);
   visit.Lenient("err_jobs", sweep.err_jobs);
   visit.Lenient("states", sweep.states);
@@ -106,9 +105,7 @@ Result<std::vector<ParaDnnPoint>> ReadParaDnn(std::istream& input, std::string_v
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseDocument(text, origin));
   Sweep sweep;
   if (const Status read = FromJson(document, "", sweep); !read.ok()) return Within(std::string(origin), read.error());
-  Result<std::vector<ParaDnnPoint>> points = PointsOf(sweep, device);
-  if (!points.ok()) return Within(std::string(origin), points.error());
-  return points;
+  return Within(std::string(origin), PointsOf(sweep, device));
 }
 
 }  // namespace infimum

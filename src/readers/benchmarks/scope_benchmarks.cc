@@ -21,7 +21,6 @@
 #include "src/core/results/json_struct.h"
 #include "src/readers/benchmarks/benchmark_stream.h"
 #include "src/readers/benchmarks/labelled_layers.h"
-#include "src/readers/benchmarks/results_taker.h"
 #include "src/readers/benchmarks/scope_layers.h"
 
 namespace infimum::ingest {
@@ -387,9 +386,7 @@ class ScopeReader {
           "{}: no entry names the GPU it ran on ('gpu_name:...'), since none ran; the device is unknown{}{}", origin_,
           first_failure_.empty() ? "" : "; the first reports: ", first_failure_)};
     }
-    Result<Device> device = ingest::DeviceOf(facts_, context_);
-    if (!device.ok()) return Within(std::string(origin_), device.error());
-    device_ = *std::move(device);
+    INFIMUM_ASSIGN_OR_RETURN(device_, Within(std::string(origin_), ingest::DeviceOf(facts_, context_)));
     Result<bool> emitted = ingest::IsEmitted(context_);
     if (!emitted.ok()) return Within(std::string(origin_), emitted.error());
     emitted_ = *emitted;
@@ -404,9 +401,7 @@ class ScopeReader {
     if (emitted_) environment = ingest::EmittedEnvironment(context_);
     if (!environment.ok()) return Within(std::string(origin_), environment.error());
     environment_ = *std::move(environment);
-    Result<std::string> time = ingest::MeasuredAt(context_);
-    if (!time.ok()) return Within(std::string(origin_), time.error());
-    measured_at_ = *std::move(time);
+    INFIMUM_ASSIGN_OR_RETURN(measured_at_, Within(std::string(origin_), ingest::MeasuredAt(context_)));
     return {};
   }
 

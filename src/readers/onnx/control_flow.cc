@@ -211,9 +211,7 @@ Status OnnxGraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
   for (int attempt = 0;; ++attempt) {
     std::vector<KnownValue> arguments = {Variable(ScalarType(onnx::TensorProto::INT64, arena)), condition};
     for (onnx::TypeProto* type : types) arguments.push_back(Variable(type));
-    Result<Body> built = BuildBody(*proto, arguments);
-    if (!built.ok()) return Within("body", built.error());
-    body = std::move(*built);
+    INFIMUM_ASSIGN_OR_RETURN(body, Within("body", BuildBody(*proto, arguments)));
     if (body->outputs.size() != static_cast<std::size_t>(node.output_size()) + 1 || body->outputs.size() < states + 1)
       return Error{"the body has " + std::to_string(body->outputs.size()) + " outputs where the node needs " +
                    std::to_string(node.output_size() + 1)};

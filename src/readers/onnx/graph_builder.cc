@@ -1,24 +1,16 @@
 #include "src/readers/onnx/graph_builder.h"
 
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <queue>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
-#include "infimum/base/result.h"
 #include "infimum/base/text.h"
 #include "src/core/graph/run_time_quantities.h"
 #include "src/readers/onnx/folding/elements.h"
 #include "src/readers/onnx/folding/fold.h"
-#include "src/readers/onnx/parse/model_file.h"
 #include "src/readers/onnx/parse/proto_conversion.h"
 
 namespace infimum {

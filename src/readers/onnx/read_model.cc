@@ -5,21 +5,16 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <new>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "infimum/base/result.h"
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
-#include "infimum/graph/model_graph.h"
 #include "src/core/graph/run_time_quantities.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/lowering/lower.h"
@@ -330,9 +325,7 @@ std::string ModelName(const std::filesystem::path& path) {
 Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOptions& options) {
   try {
     INFIMUM_ASSIGN_OR_RETURN(ModelFile file, ModelFile::Open(path));
-    Result<ModelGraph> graph = Read(file, options);
-    if (!graph.ok()) return Within(path.string(), graph.error());
-    return graph;
+    return Within(path.string(), Read(file, options));
   } catch (const std::bad_alloc&) {
     return Error{path.string() + ": there is not enough memory to read it"};
   }

@@ -16,9 +16,7 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <cstddef>
 #include <optional>
-#include <span>
 
 #include "infimum/graph/model_graph.h"
 #include "src/readers/onnx/parse/model_file.h"

@@ -61,9 +61,7 @@ Result<std::vector<AlignmentOverride>> ReadRows(const Json& document, std::strin
 Result<std::vector<AlignmentOverride>> ReadAlignmentFile(std::istream& input, std::string_view origin) {
   INFIMUM_ASSIGN_OR_RETURN(const std::string text, ingest::ReadWhole(input, origin));
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseDocument(text, origin));
-  Result<std::vector<AlignmentOverride>> overrides = ReadRows(document, origin);
-  if (!overrides) return Within(std::string(origin), overrides.error());
-  return overrides;
+  return Within(std::string(origin), ReadRows(document, origin));
 }
 
 }  // namespace infimum

@@ -29,16 +29,14 @@ struct RunSources {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<DeviceIdle> auto& idle) {
+static void VisitFields(auto& visit, Like<DeviceIdle> auto& idle) {
   visit("host_us", idle.host);
   visit("launch_us", idle.launch);
   visit("queued_us", idle.queued);
   visit("overlapped_us", idle.overlapped);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<RunProfile> auto& run) {
+static void VisitFields(auto& visit, Like<RunProfile> auto& run) {
   visit.Lenient("framework", run.framework);
   visit.Lenient("framework_version", run.framework_version);
   visit.Lenient("model", run.model_name);
@@ -56,8 +54,7 @@ static void VisitFields(Visitor& visit, Like<RunProfile> auto& run) {
   visit("idle", run.idle);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<RunSources> auto& sources) {
+static void VisitFields(auto& visit, Like<RunSources> auto& sources) {
   visit.Sparse("profile", sources.profile);
   visit.Sparse("engine_nodes", sources.engine_nodes);
   visit.Sparse("disturbed", sources.disturbed);
@@ -159,9 +156,7 @@ Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
   ingest::LimitUnpacked(input, kMaxRunSize);
   INFIMUM_ASSIGN_OR_RETURN(const std::string text, ingest::ReadWhole(input, origin));
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseDocument(text, origin));
-  Result<RunProfile> run = ReadDocument(document);
-  if (!run) return Within(std::string(origin), run.error());
-  return run;
+  return Within(std::string(origin), ReadDocument(document));
 }
 
 std::string FormatRun(const RunProfile& run) {

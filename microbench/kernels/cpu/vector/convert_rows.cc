@@ -1,7 +1,6 @@
 // Rows from one storage type to another. Casts to integers truncate towards zero and saturate;
 // quantisation rounds to nearest even.
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -112,35 +111,36 @@ void ConvertLoop(const void* x, void* y, std::int64_t count) {
   for (std::int64_t j = i; j < count; ++j) to[j] = ConvertOne<From, To>(from[j]);
 }
 
-template <class From>
-ConvertRow ConvertFrom(DataType to) {
-  switch (to) {
+// Calls use(T{}) with what an element of `type` is in memory; types without rows get nullptr.
+template <class Use>
+ConvertRow WithStored(DataType type, const Use& use) {
+  switch (type) {
     case DataType::kF64:
-      return ConvertLoop<From, double>;
+      return use(double{});
     case DataType::kF32:
-      return ConvertLoop<From, float>;
+      return use(float{});
     case DataType::kF16:
-      return ConvertLoop<From, Half>;
+      return use(Half{});
     case DataType::kBF16:
-      return ConvertLoop<From, Brain>;
+      return use(Brain{});
     case DataType::kS64:
-      return ConvertLoop<From, std::int64_t>;
+      return use(std::int64_t{});
     case DataType::kU64:
-      return ConvertLoop<From, std::uint64_t>;
+      return use(std::uint64_t{});
     case DataType::kS32:
-      return ConvertLoop<From, std::int32_t>;
+      return use(std::int32_t{});
     case DataType::kU32:
-      return ConvertLoop<From, std::uint32_t>;
+      return use(std::uint32_t{});
     case DataType::kS16:
-      return ConvertLoop<From, std::int16_t>;
+      return use(std::int16_t{});
     case DataType::kU16:
-      return ConvertLoop<From, std::uint16_t>;
+      return use(std::uint16_t{});
     case DataType::kS8:
-      return ConvertLoop<From, std::int8_t>;
+      return use(std::int8_t{});
     case DataType::kU8:
-      return ConvertLoop<From, std::uint8_t>;
+      return use(std::uint8_t{});
     case DataType::kBool:
-      return ConvertLoop<From, Truth>;
+      return use(Truth{});
     default:
       return nullptr;
   }
@@ -171,36 +171,9 @@ void Dequantize(const void* x, float* __restrict y, std::int64_t count, Quantize
 }  // namespace
 
 ConvertRow FindConvert(DataType from, DataType to) {
-  switch (from) {
-    case DataType::kF64:
-      return ConvertFrom<double>(to);
-    case DataType::kF32:
-      return ConvertFrom<float>(to);
-    case DataType::kF16:
-      return ConvertFrom<Half>(to);
-    case DataType::kBF16:
-      return ConvertFrom<Brain>(to);
-    case DataType::kS64:
-      return ConvertFrom<std::int64_t>(to);
-    case DataType::kU64:
-      return ConvertFrom<std::uint64_t>(to);
-    case DataType::kS32:
-      return ConvertFrom<std::int32_t>(to);
-    case DataType::kU32:
-      return ConvertFrom<std::uint32_t>(to);
-    case DataType::kS16:
-      return ConvertFrom<std::int16_t>(to);
-    case DataType::kU16:
-      return ConvertFrom<std::uint16_t>(to);
-    case DataType::kS8:
-      return ConvertFrom<std::int8_t>(to);
-    case DataType::kU8:
-      return ConvertFrom<std::uint8_t>(to);
-    case DataType::kBool:
-      return ConvertFrom<Truth>(to);
-    default:
-      return nullptr;
-  }
+  return WithStored(from, [to]<class From>(From) {
+    return WithStored(to, []<class To>(To) -> ConvertRow { return ConvertLoop<From, To>; });
+  });
 }
 
 QuantizeRow FindQuantize(DataType to) {

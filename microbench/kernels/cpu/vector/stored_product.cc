@@ -1,6 +1,5 @@
 // Products with weights that are read as they are stored, in 4 or 8 bits with a scale for each block of rows: bound by
 // how fast they can be read and made numbers, so they are packed in the order of reading (StoredMatrix).
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>

@@ -1,6 +1,5 @@
 // Transposes of small tiles: 8 x 8 elements of four bytes and 4 x 4 of eight in registers, where the
 // instruction set has the shuffles; loops elsewhere.
-#include <cstring>
 
 #include "microbench/kernels/cpu/vector/isa.h"
 

@@ -4,7 +4,6 @@
 
 #include "infimum/graph/replay_schedule.h"
 #include "infimum/layer/element_order.h"
-#include "microbench/libraries/onednn/program/element_runs.h"
 
 namespace infimum::cpu {
 namespace {

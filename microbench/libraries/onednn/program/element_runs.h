@@ -9,7 +9,6 @@
 //   row-major in any shape                                 one run {n x 1 -> 1}
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 

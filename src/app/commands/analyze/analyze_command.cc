@@ -1,5 +1,4 @@
 // infimum analyze MODEL: the main job.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>

@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "infimum/measurement/plan.h"
 #include "reports/text/csv.h"

@@ -3,16 +3,74 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
-#include "infimum/base/text.h"
 #include "reports/text/csv.h"
 #include "reports/text/section.h"
 #include "src/app/command.h"
-#include "src/app/commands/bench/candidate_question.h"
 #include "src/app/options.h"
+#include "src/app/processes/child_process.h"
+#include "src/app/runners/installation.h"
+#include "src/core/results/candidate_list.h"
 
 namespace infimum::cli {
 namespace {
+
+// Which candidates a library has for a workload: of this machine's device its runner tells, of a GPU that is not here
+// the library itself, asked by a program of its own.
+//
+//   CandidateQuestion question{.workload = *ParseWorkload("matmul dtype=f16:f16:f16 ..."), .gpu = "h200"};
+//   Result<CandidateList> list = AskForCandidates(installation, question);
+struct CandidateQuestion {
+  Workload workload;
+  std::optional<NumericContract> contract;  // default: the workload's own
+  CandidateTier tier = CandidateTier::kEngine;
+  std::string backend;  // default: of this machine "onednn", of a GPU that is not here "cuda"
+  std::int64_t threads = 1;
+  std::string gpu;  // a shipped name or a file of device properties; empty: this machine's device
+};
+
+Result<CandidateList> AskForCandidates(const Installation& installation, const CandidateQuestion& question) {
+  const std::string text = KeyOf(question.workload).text;
+  const std::string contract(Name(question.contract.value_or(NativeContract(question.workload))));
+  ProcessRequest request;
+  if (question.gpu.empty()) {
+    const std::string backend = question.backend.empty() ? "onednn" : question.backend;
+    INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(backend));
+    request.arguments = {runner.string(), "--list-json", "--threads", std::to_string(question.threads)};
+  } else {
+    if (!question.backend.empty() && question.backend != "cuda")
+      return Error{question.backend + " knows this machine's device only; --device-properties needs --backend cuda"};
+    INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path enumerator, installation.Enumerator("cuda"));
+    INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path properties, installation.GpuProperties(question.gpu));
+    request.arguments = {enumerator.string(), "--device-properties", properties.string()};
+  }
+  for (const std::string& argument : {std::string("--layer"), text, std::string("--contract"), contract,
+                                      std::string("--tier"), std::string(Name(question.tier))})
+    request.arguments.push_back(argument);
+  std::optional<CandidateList> list;
+  const auto take = [&](std::string_view line) -> Status {
+    if (line.empty()) return {};
+    INFIMUM_ASSIGN_OR_RETURN(list, ParseCandidateList(line));
+    return {};
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(request, take));
+  const std::string program = std::filesystem::path(request.arguments[0]).filename().string();
+  if (end.interrupted) return Error{"interrupted"};
+  if (end.exit_code == 0 && list) {
+    // A runner offers what it has under any contract, and leaves it to the numeric check what counts.
+    const std::string refusal = ContractRefusal(list->contract, question.workload);
+    if (!refusal.empty()) {
+      list->candidates.clear();
+      list->refusal = refusal;
+    }
+    return *std::move(list);
+  }
+  const std::string said = end.last_errors.empty() ? "" : ": " + end.last_errors.back();
+  if (end.given_up || end.exit_code > 128) return Error{fmt::format("{} {}{}", program, end.how, said)};
+  return Error{fmt::format("{} ended with {}{}", program, end.exit_code, said)};
+}
 
 struct CandidatesOptions {
   std::string workload;

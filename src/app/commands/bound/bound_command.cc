@@ -1,13 +1,16 @@
 // infimum bound MODEL: the bracket from what the store has; nothing is measured.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
+#include "analyzer/estimate/estimate.h"
 #include "db/store/data_sheets.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
+#include "infimum/db/store.h"
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
 #include "reports/text/layer_words.h"
@@ -22,20 +25,14 @@ namespace infimum::cli {
 namespace {
 
 void AddRules(CLI::App* command, BoundRules& rules) {
-  command
-      ->add_option_function<std::string>(
-          "--rules",
-          [&rules](const std::string& text) {
-            const std::optional<BoundRules> found = FindBoundRules(text);
-            if (!found) {
-              const std::vector<std::string> names(BoundRulesNames().begin(), BoundRulesNames().end());
-              const std::string guess = DidYouMean(text, BoundRulesNames());
-              throw CLI::ValidationError("--rules", "unknown rules " + Quoted(text) +
-                                                        (guess.empty() ? "; they are " + Join(names, ", ") : guess));
-            }
-            rules = *found;
-          },
-          "how layers become bounds: bracket; benanza-2019 and benanza-2019-fused are the Benanza paper's")
+  const auto parse = [](const std::string& text) -> Result<BoundRules> {
+    if (const std::optional<BoundRules> found = FindBoundRules(text)) return *found;
+    const std::vector<std::string> names(BoundRulesNames().begin(), BoundRulesNames().end());
+    const std::string guess = DidYouMean(text, BoundRulesNames());
+    return Error{"unknown rules " + Quoted(text) + (guess.empty() ? "; they are " + Join(names, ", ") : guess)};
+  };
+  AddParsed(command, "--rules", rules, parse,
+            "how layers become bounds: bracket; benanza-2019 and benanza-2019-fused are the Benanza paper's")
       ->type_name("R")
       ->default_str(std::string(Name(rules)));
 }
@@ -104,9 +101,7 @@ Result<int> RunBound(const BoundOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(Analysis analysis, AnalyzeStored(stored));
   if (options.estimate || options.advise.count() > 0) {
-    Result<Estimate> estimate = EstimateFromOthers(options, analysis);
-    if (!estimate.ok()) return Within("--estimate", estimate.error());
-    analysis.bracket.estimate = *std::move(estimate);
+    INFIMUM_ASSIGN_OR_RETURN(analysis.bracket.estimate, Within("--estimate", EstimateFromOthers(options, analysis)));
   }
   INFIMUM_RETURN_IF_ERROR(
       WriteAnswer(options.format, options.output,
@@ -158,15 +153,12 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--estimate", options->estimate,
                     "also what `sequential` would be on a device with few rows or none: estimated from the rows of "
                     "other devices and the data sheets of all, with an interval of 80 %");
-  command
-      ->add_option_function<std::string>(
-          "--advise",
-          [&advise = options->advise](const std::string& text) {
-            const Result<Clock::Duration> time = ParseDuration(text);
-            if (!time) throw CLI::ValidationError("--advise", time.error().message);
-            advise = std::chrono::duration_cast<std::chrono::seconds>(*time);
-          },
-          "estimate, and list what to measure next within this time (20m) so that the interval narrows most")
+  const auto parse_time = [](const std::string& text) -> Result<std::chrono::seconds> {
+    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration time, ParseDuration(text));
+    return std::chrono::duration_cast<std::chrono::seconds>(time);
+  };
+  AddParsed(command, "--advise", options->advise, parse_time,
+            "estimate, and list what to measure next within this time (20m) so that the interval narrows most")
       ->type_name("TIME");
   command->add_flag("--observed", options->stored.observed,
                     "also use the layers of the framework's profiled run as candidates");

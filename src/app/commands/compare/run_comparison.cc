@@ -10,7 +10,6 @@
 #include "infimum/db/store.h"
 #include "reports/text/quantity_text.h"
 #include "src/app/commands/compare/dims_of_run.h"
-#include "src/app/commands/compare/run_names.h"
 #include "src/app/commands/compare/run_remarks.h"
 #include "src/app/commands/measure/profile_run.h"
 #include "src/app/commands/replay/upper_limits.h"
@@ -25,6 +24,71 @@
 
 namespace infimum {
 namespace {
+
+// What a column is called: the file's own name, of a folder the folder's.
+std::string ColumnOf(const std::string& source) {
+  const std::filesystem::path path(source);
+  const std::filesystem::path name = path.filename().empty() ? path.parent_path().filename() : path.filename();
+  return name.empty() ? source : name.string();
+}
+
+// What of a run's device is known, that stays; else it is any text.
+void KeepKnownDevice(const Device& device, std::string& told) {
+  if (told != device.name && told != device.Key().text) told.clear();
+}
+
+// What the runs of a comparison are called, and a comparison without the names that somebody gave.
+//
+//   runs/before.json, runs/after.json        ->  "before.json", "after.json"
+//   old/run.json, new/run.json               ->  as they were named: their last parts are the same
+//   any, where no name of a file may be said ->  "run-1", "run-2"
+//
+// By ComparedRun::source: fills ComparedRun::name.
+void NameRuns(bool anonymize, std::vector<ComparedRun>& runs) {
+  if (anonymize) {
+    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].name = "run-" + std::to_string(i + 1);
+    return;
+  }
+  for (ComparedRun& compared : runs) compared.name = ColumnOf(compared.source);
+  std::map<std::string, std::size_t> count;
+  for (const ComparedRun& compared : runs) ++count[compared.name];
+  for (ComparedRun& compared : runs)
+    if (count[compared.name] > 1) compared.name = compared.source;
+}
+
+// By their files' sums: fills ComparedRun::file.
+void NumberFiles(std::vector<ComparedRun>& runs) {
+  std::map<std::string, std::size_t> files;
+  for (ComparedRun& compared : runs) {
+    const std::string& sha256 = compared.run.model_sha256;
+    if (!sha256.empty()) compared.file = files.try_emplace(sha256, files.size() + 1).first->second;
+  }
+}
+
+// Of graphs, brackets and runs, before any text is made of them; what takes the true names, as the alignment does, was
+// done before. A device stays as it is known, the number of warnings too.
+void RemoveNames(Anonymizer& anonymizer, RunComparison& comparison) {
+  for (ComparedModel& model : comparison.models) {
+    anonymizer.Rename(model.graph);
+    model.dims = anonymizer.Renamed(model.dims);
+  }
+  for (ComparedRun& compared : comparison.runs) {
+    RunProfile& run = compared.run;
+    const std::size_t warnings = run.warnings.size();
+    const bool has_other_contract = !run.contract.empty() && !FindContract(run.contract);
+    std::string device_name;
+    if (const auto told = run.settings.find("device_name"); told != run.settings.end()) device_name = told->second;
+    anonymizer.Rename(run);
+    anonymizer.Rename(compared.bracket);
+    if (has_other_contract) run.contract = "other";  // it is told, and not that of the bound
+    KeepKnownDevice(compared.device, run.device);
+    KeepKnownDevice(compared.device, device_name);
+    if (!device_name.empty()) run.settings["device_name"] = device_name;
+    run.warnings.assign(warnings, "its profile has a warning, which may contain names and is left out");
+    compared.source = compared.name;
+    compared.path.reset();
+  }
+}
 
 // Of a model that nothing is known of: what alignment and the findings about the run itself need.
 Bracket WithoutTimes(const ModelGraph& graph, const Selection& selection) {

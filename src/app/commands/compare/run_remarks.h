@@ -2,8 +2,6 @@
 // with the command that would add it.
 #pragma once
 
-#include <string>
-
 #include "src/app/commands/compare/run_comparison.h"
 
 namespace infimum {

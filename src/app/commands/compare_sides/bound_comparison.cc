@@ -8,17 +8,51 @@
 #include "analyzer/bracket/bracket.h"
 #include "analyzer/sides/side_comparison.h"
 #include "infimum/base/text.h"
+#include "infimum/measurement/measurement_source.h"
+#include "infimum/measurement/verdict.h"
 #include "reports/text/quantity_text.h"
 #include "src/app/commands/compare_sides/bound_sides.h"
 #include "src/app/models/anonymizer.h"
 #include "src/app/models/model_variant.h"
 #include "src/app/models/run_conditions.h"
-#include "src/app/runners/repetition_tracking_source.h"
 #include "src/readers/onnx/parse/model_inputs.h"
 #include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 namespace {
+
+// A source that remembers of what it hands out when the newest row was measured, and of which rows a spread is known:
+// those of two repetitions, or of six samples in their only one. Measurements of other programs are often one number,
+// and an interval made of it says nothing about noise.
+class SpreadSource : public MeasurementSource {
+ public:
+  // `source` lives longer.
+  explicit SpreadSource(MeasurementSource& source) : source_(source) {}
+
+  Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> workloads, const Selection& selection) override {
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> rows, source_.Find(workloads, selection));
+    for (const Measurement& row : rows) {
+      newest_ = std::max(newest_, row.measured_at);
+      if (row.outcome == Outcome::kMeasured && RatioOf(row.repetitions, row.repetitions))
+        known_.insert({row.workload, row.candidate.name()});
+    }
+    return rows;
+  }
+  Result<DevicePeaks> Peaks(const DeviceKey& device) override { return source_.Peaks(device); }
+
+  // Of a row that was handed out.
+  bool HasSpread(const WorkloadKey& workload, const std::string& candidate) const {
+    return known_.contains({workload, candidate});
+  }
+
+  // UTC, of all rows that were handed out; empty where there were none.
+  const std::string& newest() const { return newest_; }
+
+ private:
+  MeasurementSource& source_;
+  std::set<std::pair<WorkloadKey, std::string>> known_;
+  std::string newest_;
+};
 
 // A side that lacks more of a model's time, by the side that knows the most layers, is left out where nobody named it.
 constexpr double kMostLacking = 0.1;

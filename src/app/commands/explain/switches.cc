@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
-#include "infimum/base/text.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/framework_run.h"
 #include "src/core/graph/run_time_quantities.h"
@@ -34,23 +33,20 @@ struct SwitchedTimes {
 
 }  // namespace
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<ExplainedFactor> auto& factor) {
+static void VisitFields(auto& visit, Like<ExplainedFactor> auto& factor) {
   visit("name", factor.name);
   visit("level0", factor.level0);
   visit("level1", factor.level1);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<FoundSwitches> auto& found) {
+static void VisitFields(auto& visit, Like<FoundSwitches> auto& found) {
   visit("framework_version", found.version);
   visit("factors", found.factors);
   visit("inference_us", found.inference);
   visit("notes", found.notes);
 }
 
-template <class Visitor>
-static void VisitFields(Visitor& visit, Like<SwitchedTimes> auto& times) {
+static void VisitFields(auto& visit, Like<SwitchedTimes> auto& times) {
   visit("inferences_us", times.inferences);
   visit("disturbed", times.disturbed);
   visit("noisy", times.noisy);

@@ -4,24 +4,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <iterator>
 
-#include "analyzer/bracket/bracket.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
 #include "src/app/models/model_variant.h"
 #include "src/app/processes/child_process.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/cold_weights.h"
-#include "src/app/runners/installation.h"
 #include "src/app/runners/transform_times.h"
 #include "src/core/graph/framework_names.h"
 #include "src/core/results/replay_schedule_text.h"
-#include "src/planner/replay_planner.h"
 #include "src/readers/onnx/read_model.h"
 
 namespace infimum {

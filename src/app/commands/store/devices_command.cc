@@ -1,5 +1,4 @@
 // infimum devices: what is here and what the store knows.
-#include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -3,9 +3,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
+#include "infimum/layer/number_types.h"
 #include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/parse/proto_conversion.h"
 
@@ -71,22 +71,9 @@ std::optional<std::vector<std::byte>> FloatingBytes(const std::vector<double>& n
 }
 
 std::optional<std::vector<std::byte>> IntegerBytes(const std::vector<std::int64_t>& integers, DataType type) {
-  switch (type) {
-    case DataType::kS64:
-    case DataType::kU64:
-      return ToBytes<std::int64_t>(integers);
-    case DataType::kS32:
-    case DataType::kU32:
-      return ToBytes<std::int32_t>(integers);
-    case DataType::kS16:
-    case DataType::kU16:
-      return ToBytes<std::int16_t>(integers);
-    case DataType::kS8:
-    case DataType::kU8:
-      return ToBytes<std::int8_t>(integers);
-    default:
-      return std::nullopt;
-  }
+  using Bytes = std::optional<std::vector<std::byte>>;
+  return WithNumber(
+      type, [&]<class T>(T) { return Bytes(ToBytes<T>(integers)); }, [] { return Bytes(); });
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // ONNX's Attention and RotaryEmbedding, and what com.microsoft's forms of them share.
 #include "src/readers/onnx/lowering/attention.h"
 
-#include <algorithm>
-
 #include "src/core/layer/matmul.h"
 #include "src/readers/onnx/lowering/attributes.h"
 #include "src/readers/onnx/lowering/movement.h"

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "infimum/base/text.h"
-
 namespace infimum::lowering {
 namespace {
 

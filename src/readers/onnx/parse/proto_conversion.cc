@@ -1,6 +1,8 @@
 #include "src/readers/onnx/parse/proto_conversion.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,31 @@ namespace {
 constexpr std::size_t kMostTensorDimensions = 64;
 
 using onnx::TensorProto;
+
+constexpr std::pair<TensorProto::DataType, DataType> kDataTypes[] = {
+    {TensorProto::DOUBLE, DataType::kF64},
+    {TensorProto::FLOAT, DataType::kF32},
+    {TensorProto::FLOAT16, DataType::kF16},
+    {TensorProto::BFLOAT16, DataType::kBF16},
+    {TensorProto::FLOAT8E4M3FN, DataType::kF8E4M3},
+    {TensorProto::FLOAT8E5M2, DataType::kF8E5M2},
+    {TensorProto::FLOAT8E8M0, DataType::kF8E8M0},
+    {TensorProto::FLOAT4E2M1, DataType::kF4E2M1},
+    {TensorProto::INT64, DataType::kS64},
+    {TensorProto::INT32, DataType::kS32},
+    {TensorProto::INT16, DataType::kS16},
+    {TensorProto::INT8, DataType::kS8},
+    {TensorProto::INT4, DataType::kS4},
+    {TensorProto::INT2, DataType::kS2},
+    {TensorProto::UINT64, DataType::kU64},
+    {TensorProto::UINT32, DataType::kU32},
+    {TensorProto::UINT16, DataType::kU16},
+    {TensorProto::UINT8, DataType::kU8},
+    {TensorProto::UINT4, DataType::kU4},
+    {TensorProto::UINT2, DataType::kU2},
+    {TensorProto::BOOL, DataType::kBool},
+    {TensorProto::STRING, DataType::kNone},
+};
 
 // Elements of a field with one entry for each, narrowed to T.
 template <class T, class Field>
@@ -86,58 +113,13 @@ std::optional<AttributeValue> ValueOf(const onnx::AttributeProto& attribute) {
 }  // namespace
 
 DataType DataTypeOf(int onnx_type) {
-  switch (onnx_type) {
-    case TensorProto::DOUBLE:
-      return DataType::kF64;
-    case TensorProto::FLOAT:
-      return DataType::kF32;
-    case TensorProto::FLOAT16:
-      return DataType::kF16;
-    case TensorProto::BFLOAT16:
-      return DataType::kBF16;
-    case TensorProto::FLOAT8E4M3FN:
-      return DataType::kF8E4M3;
-    case TensorProto::FLOAT8E5M2:
-      return DataType::kF8E5M2;
-    case TensorProto::FLOAT8E8M0:
-      return DataType::kF8E8M0;
-    case TensorProto::FLOAT4E2M1:
-      return DataType::kF4E2M1;
-    case TensorProto::INT64:
-      return DataType::kS64;
-    case TensorProto::INT32:
-      return DataType::kS32;
-    case TensorProto::INT16:
-      return DataType::kS16;
-    case TensorProto::INT8:
-      return DataType::kS8;
-    case TensorProto::INT4:
-      return DataType::kS4;
-    case TensorProto::INT2:
-      return DataType::kS2;
-    case TensorProto::UINT64:
-      return DataType::kU64;
-    case TensorProto::UINT32:
-      return DataType::kU32;
-    case TensorProto::UINT16:
-      return DataType::kU16;
-    case TensorProto::UINT8:
-      return DataType::kU8;
-    case TensorProto::UINT4:
-      return DataType::kU4;
-    case TensorProto::UINT2:
-      return DataType::kU2;
-    case TensorProto::BOOL:
-      return DataType::kBool;
-    default:
-      return DataType::kNone;
-  }
+  const auto* const row = std::ranges::find(kDataTypes, onnx_type, [](const auto& pair) { return int{pair.first}; });
+  return row != std::end(kDataTypes) ? row->second : DataType::kNone;
 }
 
 int OnnxTypeOf(DataType type) {
-  for (int onnx_type = 1; onnx_type < 32; ++onnx_type)
-    if (DataTypeOf(onnx_type) == type) return onnx_type;
-  return TensorProto::UNDEFINED;
+  const auto* const row = std::ranges::find(kDataTypes, type, [](const auto& pair) { return pair.second; });
+  return row != std::end(kDataTypes) ? row->first : TensorProto::UNDEFINED;
 }
 
 std::optional<Shape> ShapeOf(const onnx::TypeProto& type) {

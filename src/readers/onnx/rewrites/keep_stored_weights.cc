@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "infimum/base/text.h"
 #include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/rewrites.h"
 #include "src/readers/onnx/rewrites/graph_edit.h"
@@ -16,10 +17,6 @@ namespace {
 constexpr std::string_view kProducts[] = {"Conv", "Gather", "Gemm", "MatMul", "com.microsoft.FusedMatMul"};
 constexpr std::string_view kDequantize[] = {"DequantizeLinear", "com.microsoft.DequantizeLinear"};
 constexpr std::string_view kViews[] = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"};
-
-bool IsOneOf(std::string_view op, std::span<const std::string_view> ops) {
-  return std::ranges::find(ops, op) != ops.end();
-}
 
 // A tensor's shape, and in the same rank that of the blocks which share a scale; no block: one scale for all.
 struct Blocked {

@@ -1,7 +1,6 @@
 // A model as it could be with the weights of its products in fewer bits: what weight-only quantization makes of it.
 #include <algorithm>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "src/readers/onnx/parse/node_view.h"

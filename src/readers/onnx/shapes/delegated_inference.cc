@@ -2,7 +2,6 @@
 
 #include <onnx/defs/schema.h>
 
-#include <numeric>
 #include <utility>
 
 namespace infimum {

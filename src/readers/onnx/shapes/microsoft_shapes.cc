@@ -3,7 +3,6 @@
 #include <onnx/defs/tensor_proto_util.h>
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 #include "src/readers/onnx/shapes/delegated_inference.h"

@@ -8,17 +8,12 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "infimum/base/quantity_text.h"
-#include "infimum/base/result.h"
 #include "infimum/base/text.h"
-#include "infimum/graph/run_profile.h"
-#include "infimum/graph/timeline.h"
 #include "src/core/graph/framework_names.h"
 #include "src/core/graph/name_table.h"
 #include "src/core/results/json_struct.h"

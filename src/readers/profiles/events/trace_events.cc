@@ -6,7 +6,6 @@
 #include <array>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"

@@ -428,9 +428,7 @@ Result<Timeline> ReadKinetoTrace(std::istream& input, std::string_view origin) {
       ingest::ReadTraceEvents(
           input, origin, {}, oddities, [&](ingest::TraceEvent& event) { return reader.Read(event); },
           [&] { return reader.Take(); }));
-  Result<Timeline> timeline = reader.Finish(frame);
-  if (!timeline.ok()) return Within(std::string(origin), timeline.error());
-  return timeline;
+  return Within(std::string(origin), reader.Finish(frame));
 }
 
 }  // namespace infimum

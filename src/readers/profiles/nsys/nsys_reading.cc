@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "infimum/base/utf8.h"
-#include "src/readers/profiles/nsys/nsys_database.h"
 
 namespace infimum::ingest {
 namespace {

@@ -4,16 +4,13 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "infimum/base/text.h"
 #include "src/readers/profiles/events/event_field.h"

@@ -8,10 +8,8 @@
 #include <chrono>
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "infimum/base/text.h"
-#include "src/core/results/json_struct.h"
 #include "src/readers/files/input_file.h"
 #include "src/readers/files/json_document.h"
 #include "src/readers/profiles/tensorrt/tensorrt_words.h"
