@@ -59,7 +59,7 @@ struct WhatIfBound {
   std::optional<Latency> gain = std::nullopt;
   std::optional<Interval> interval = std::nullopt;  // where other rows are behind it
 };
-// Of another device: a floor, or the roofline.
+// Of another device, or of a model as it could be of which no row is there: a floor, or the roofline.
 struct WhatIfFloor {
   std::string name;  // "floor-textbook", "roofline"
   Latency latency{0};
@@ -71,7 +71,7 @@ struct WhatIfOutcome {
   std::vector<WhatIfBound> bounds;
   std::optional<Coverage> coverage = std::nullopt;  // where other rows are behind it: of a model as it could be
   double inferences = 1;                            // of the model as it is, that one of the changed model stands for
-  std::vector<WhatIfFloor> floors = {};             // of another device
+  std::vector<WhatIfFloor> floors = {};             // instead of bounds
 };
 
 // An error says what is wrong and what is valid instead; layers that take no time by themselves (views, folded ones)

@@ -85,7 +85,7 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
   if (!bracket.not_tried.empty() && !bracket.bounds.empty())
     out += fmt::format("not tried  {}\n", NotTriedText(bracket.not_tried));
   if (std::ranges::any_of(bracket.what_ifs, [](const WhatIfOutcome& outcome) { return !outcome.floors.empty(); }))
-    out += "peaks      what if other peaks: floors and roofline only; what was measured is of the device as it is\n";
+    out += "floors     of other peaks, and of models without a row: what was measured is of the device as it is\n";
   for (const Inversion& inversion : bracket.inversions) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Printable(inversion.bound), FormatLatency(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");

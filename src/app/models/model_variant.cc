@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "analyzer/floor/residency.h"
 #include "infimum/base/text.h"
 #include "src/app/models/one_layout_source.h"
 
@@ -153,7 +154,20 @@ Result<WhatIfOutcome> SolveVariant(const ModelVariant& variant, const ModelAsItI
   WhatIfOutcome outcome{
       variant.name, CountMeasurable(under.graph), {}, Coverage{0, 0, 0, 1}, InferencesIn(under.graph, as_it_is.graph)};
   INFIMUM_ASSIGN_OR_RETURN(const bool has_rows, HasRows(under.graph, source, selection));
-  if (!has_rows) return outcome;
+  if (!has_rows) {
+    // What is least is known all the same.
+    INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, DeviceModel::Make(source, selection));
+    const std::vector<Floor> floors = ComputeFloors(under.graph, device);
+    const auto add = [&](std::string name, Latency latency, Latency before) {
+      outcome.floors.push_back({std::move(name), latency, before * outcome.inferences - latency});
+    };
+    for (const ProgramClass known : {ProgramClass::kDenseRead, ProgramClass::kTextbook})
+      add("floor-" + std::string(Name(known)), FloorOf(floors, known).latency,
+          FloorOf(as_it_is.bracket.floors, known).latency);
+    add("roofline", RooflineOf(under.graph, device, FloorOf(floors, ProgramClass::kTextbook).latency),
+        as_it_is.bracket.roofline);
+    return outcome;
+  }
   OneLayoutSource one_layout(source, variant.layout);
   INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(under.graph, one_layout, selection));
   outcome.coverage = bracket.coverage;
