@@ -18,12 +18,15 @@ const Value* OperandValue(const ModelGraph& graph, const Layer& layer, std::size
   return &graph.value(*layer.inputs[input]);
 }
 
-// How many of a gather's indices are distinct: where they are not known, all may be one.
+// How many of these are distinct: where they are not known, all may be one.
+double DistinctOf(const Value& indices) {
+  const auto known = indices.constant ? IntegersOf(&*indices.constant) : std::nullopt;
+  return known ? static_cast<double>(std::set(known->begin(), known->end()).size()) : 1;
+}
+
 double DistinctIndices(const ModelGraph& graph, const Layer& layer) {
   const Value* indices = OperandValue(graph, layer, 1);
-  if (indices == nullptr || !indices->constant) return 1;
-  const auto known = IntegersOf(&*indices->constant);
-  return known ? static_cast<double>(std::set(known->begin(), known->end()).size()) : 1;
+  return indices != nullptr ? DistinctOf(*indices) : 1;
 }
 
 // Of windows over an image: so much of its elements does a share of the outputs need at least. Each output sees a whole
@@ -118,6 +121,11 @@ std::vector<bool> OwnValues(const ModelGraph& graph) {
 }
 
 }  // namespace
+
+double ShareOfDistinct(const Value& indices) {
+  const double all = indices.shape ? static_cast<double>(ElementCount(*indices.shape)) : 0;
+  return all > 0 ? std::min(DistinctOf(indices) / all, 1.0) : 1;
+}
 
 double BytesOf(const Value& value) {
   if (!value.shape) return 0;

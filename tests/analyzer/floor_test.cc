@@ -163,6 +163,55 @@ TEST(CompulsoryTraffic, AFoldedWeightCountsNoMoreThanWhatItWasComputedFrom) {
   }
 }
 
+// A part of a weight of 4 bits that becomes floating point needs that part of 4 bits.
+TEST(CompulsoryTraffic, APartOfAFoldedWeightNeedsThatPartOfWhatIsStored) {
+  for (const char* op : {"Slice", "Split", "Gather"}) {
+    GraphBuilder model;
+    const ValueId stored = model.Weight("w_s4", {1000, 64}, DataType::kS4);
+    const ValueId whole =
+        model.Free("whole", "DequantizeLinear", {stored, model.Weight("scale", {1000, 2})}, {1000, 64}, DataType::kF32);
+    std::vector<ValueId> inputs{whole};
+    double share = 0.5;
+    if (std::string_view(op) == "Gather") {
+      std::vector<std::int64_t> rows(500, 7);
+      rows[1] = 3;
+      inputs.push_back(model.Weight("rows", {500}, DataType::kS64));
+      Tensor known{DataType::kS64, Shape{{500}}, std::vector<std::byte>(rows.size() * sizeof rows[0])};
+      std::memcpy(known.bytes.data(), rows.data(), known.bytes.size());
+      model.graph().value(inputs.back()).constant = std::move(known);
+      share = 2 / 1000.0;
+    }
+    const ValueId part = model.Free("part", op, inputs, {500, 64}, DataType::kF32);
+    const ValueId turned = model.Free("turned", "Transpose", {part}, {64, 500}, DataType::kF32);
+    for (const ValueId value : {whole, part, turned}) model.graph().value(value).kind = ValueKind::kWeight;
+    model.Output(model.MatMul("fc", model.Input("x", {8, 64}), turned));
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 8 * 64 * 4 + 1000 * 64 / 2 * share) << op;
+  }
+}
+
+// A causal mask, say.
+TEST(CompulsoryTraffic, WhatIsMadeFromNothingNeedsNoReading) {
+  for (const char* op : {"", "Trilu", "Expand", "Mul"}) {
+    GraphBuilder model;
+    const ValueId shape = model.Weight("shape", {2}, DataType::kS64);
+    ValueId mask = model.Free("fill", "ConstantOfShape", {shape}, {1000, 1000}, DataType::kF32);
+    model.graph().value(mask).kind = ValueKind::kWeight;
+    if (*op != 0) {
+      mask = model.Free("mask", op, {mask, model.Weight("k", {}, DataType::kS64)}, {1000, 1000}, DataType::kF32);
+      model.graph().value(mask).kind = ValueKind::kWeight;
+    }
+    model.Output(model.Binary("masked", PointwiseKind::kAdd, model.Input("x", {1000, 1000}), mask));
+    EXPECT_LE(FindCompulsoryTraffic(model.graph()).read, 4e6 + 8) << op;  // x, and what the fill is combined with
+  }
+  for (const char* op : {"EyeLike", "Range"}) {
+    GraphBuilder model;
+    const ValueId made = model.Free("made", op, {model.Weight("like", {100, 100})}, {100, 100}, DataType::kF32);
+    model.graph().value(made).kind = ValueKind::kWeight;
+    model.Output(model.MatMul("fc", model.Input("x", {8, 100}), made));
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 3200) << op;
+  }
+}
+
 TEST(CompulsoryTraffic, LayersThatNoOutputNeedsCountNothing) {
   GraphBuilder model;
   const ValueId x = model.Input("x", {8, 10});
