@@ -153,6 +153,18 @@ constexpr std::int64_t kMostKeptIndices = 1024;
 std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIndices; }
 constexpr int kMostDimensions = 64;
 
+// Where a tensor lies beside the model, and as what: tied weights may have a name each. Empty of others.
+std::string PlaceOf(const onnx::TensorProto& tensor) {
+  if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return "";
+  std::string location, offset = "0";
+  for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() == "offset") offset = entry.value();
+  }
+  const Shape shape{{tensor.dims().begin(), tensor.dims().end()}};
+  return Format(shape) + " " + std::to_string(tensor.data_type()) + " " + offset + " " + location;
+}
+
 std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
 
 }  // namespace
@@ -183,7 +195,9 @@ std::optional<ValueId> OnnxGraphBuilder::Find(std::string_view name) {
   const std::optional<ValueId> captured = outer_->Find(name);
   if (!captured) return std::nullopt;
   const KnownValue& there = outer_->known(*captured);
-  const ValueId id = AddValue(name, there.constant ? ValueKind::kWeight : ValueKind::kGraphInput, there);
+  // By the name that it has there: two of a file's names may be one stored weight.
+  const ValueId id = AddValue(outer_->graph_.value(*captured).name,
+                              there.constant ? ValueKind::kWeight : ValueKind::kGraphInput, there);
   scopes_.front().emplace(name, id);
   if (!there.constant) graph_.inputs.push_back(id);
   captured_.push_back(*captured);
@@ -226,11 +240,19 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
 }
 
 Status OnnxGraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
+  std::map<std::string, ValueId> stored;  // beside the model, by place and form
   for (const onnx::TensorProto& tensor : graph.initializer()) {
+    const std::string place = PlaceOf(tensor);
+    if (const auto same = stored.find(place); same != stored.end()) {
+      if (!scopes_.back().emplace(tensor.name(), same->second).second)
+        return Within("initializer", Error{Quoted(tensor.name()) + " is defined twice"});
+      continue;
+    }
     Result<KnownValue> value = KnownTensor(tensor);
     if (!value.ok()) return Within("initializer " + Quoted(tensor.name()), value.error());
-    if (Result<ValueId> id = Define(tensor.name(), ValueKind::kWeight, std::move(*value)); !id.ok())
-      return Within("initializer", id.error());
+    Result<ValueId> id = Define(tensor.name(), ValueKind::kWeight, std::move(*value));
+    if (!id.ok()) return Within("initializer", id.error());
+    if (!place.empty()) stored.emplace(place, *id);
   }
   for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
     // Counted as its dense form: what a library without sparse kernels reads.
