@@ -56,6 +56,46 @@ TEST(CompulsoryTraffic, AGatherWithKnownIndicesReadsAsManyRowsAsAreDistinct) {
   EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 2 * 64 * 4 + 4 * 8);
 }
 
+TEST(CompulsoryTraffic, OfExpertsThatARouterChoosesAsManyCountAsAnyRunReads) {
+  for (const std::int64_t indices : {2, 16, 512}) {
+    GraphBuilder model;
+    model.Output(model.Gather("pick", model.Weight("experts", {8, 64}),
+                              model.Input("chosen", {indices}, DataType::kS64), indices));
+    const double chosen = static_cast<double>(indices) * 8;
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + chosen);  // any may be one
+    model.graph().quantities.push_back({"moe.experts", "pick", std::nullopt, 2, 8});
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 2 * 64 * 4 + chosen);
+    model.graph().quantities[0].stated = 5;
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, (indices < 5 ? 2 : 5) * 64 * 4 + chosen);
+  }
+}
+
+TEST(CompulsoryTraffic, OfHalfOfWhatExpertsGiveHalfOfThemIsNeeded) {
+  GraphBuilder model;
+  const ValueId rows =
+      model.Gather("pick", model.Weight("experts", {8, 64}), model.Input("chosen", {16}, DataType::kS64), 16);
+  MovementConfig half;
+  half.kind = MovementKind::kSlice;
+  half.inputs = {Shape{{16, 64}}};
+  half.outputs = {Shape{{16, 32}}};
+  model.Output(model.Measurable("half", "Slice", {rows}, half));
+  model.graph().quantities.push_back({"moe.experts", "pick", std::nullopt, 2, 8});
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + 16 * 8);
+}
+
+TEST(CompulsoryTraffic, SlicesThatAProductReadsWhereTheyAreAreNeeded) {
+  GraphBuilder model;
+  const ValueId w =
+      model.Gather("pick", model.Weight("experts", {8, 64}), model.Input("chosen", {2}, DataType::kS64), 2);
+  model.Output(model.MatMul("fc", model.Input("x", {4, 2}), w));
+  for (Layer& layer : model.graph().layers) {
+    if (layer.name == "pick") layer.work.written = {};
+    if (layer.name == "fc") layer.work.operand_reads[1] = {};
+  }
+  model.graph().quantities.push_back({"moe.experts", "pick", std::nullopt, 2, 2});
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 2 * 64 * 4 + 2 * 8 + 4 * 2 * 4);
+}
+
 TEST(CompulsoryTraffic, ARowOfAProductNeedsARowAndAllOfTheWeights) {
   GraphBuilder model;
   const ValueId y = model.MatMul("fc", model.Input("x", {16, 1024}), model.Weight("w", {1024, 32}));

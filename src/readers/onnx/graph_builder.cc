@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <string>
@@ -153,7 +154,7 @@ constexpr std::int64_t kMostKeptIndices = 1024;
 std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIndices; }
 constexpr int kMostDimensions = 64;
 
-// Where a tensor lies beside the model, and as what: tied weights may have a name each. Empty of others.
+// Where a tensor lies beside the model; empty of others.
 std::string PlaceOf(const onnx::TensorProto& tensor) {
   if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return "";
   std::string location, offset = "0";
@@ -161,8 +162,35 @@ std::string PlaceOf(const onnx::TensorProto& tensor) {
     if (entry.key() == "location") location = entry.value();
     if (entry.key() == "offset") offset = entry.value();
   }
-  const Shape shape{{tensor.dims().begin(), tensor.dims().end()}};
-  return Format(shape) + " " + std::to_string(tensor.data_type()) + " " + offset + " " + location;
+  return offset + " " + location;
+}
+
+// Initializers that are another one by a name of their own (tied weights): they lie in one place beside the model. A
+// place in which tensors of different forms would lie is made up, as tools that leave weights out do.
+std::map<const onnx::TensorProto*, const onnx::TensorProto*> FindTied(const onnx::GraphProto& graph) {
+  struct Place {
+    const onnx::TensorProto* first = nullptr;
+    std::vector<const onnx::TensorProto*> others = {};
+    bool is_made_up = false;
+  };
+  std::map<std::string, Place> places;
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    const std::string name = PlaceOf(tensor);
+    if (name.empty()) continue;
+    Place& place = places[name];
+    if (place.first == nullptr) {
+      place.first = &tensor;
+      continue;
+    }
+    place.others.push_back(&tensor);
+    place.is_made_up |=
+        tensor.data_type() != place.first->data_type() || !std::ranges::equal(tensor.dims(), place.first->dims());
+  }
+  std::map<const onnx::TensorProto*, const onnx::TensorProto*> tied;
+  for (const auto& [name, place] : places)
+    if (!place.is_made_up)
+      for (const onnx::TensorProto* const other : place.others) tied.emplace(other, place.first);
+  return tied;
 }
 
 std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
@@ -240,19 +268,17 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
 }
 
 Status OnnxGraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
-  std::map<std::string, ValueId> stored;  // beside the model, by place and form
+  const auto tied = FindTied(graph);
   for (const onnx::TensorProto& tensor : graph.initializer()) {
-    const std::string place = PlaceOf(tensor);
-    if (const auto same = stored.find(place); same != stored.end()) {
-      if (!scopes_.back().emplace(tensor.name(), same->second).second)
+    if (const auto first = tied.find(&tensor); first != tied.end()) {
+      if (!scopes_.back().emplace(tensor.name(), scopes_.back().at(first->second->name())).second)
         return Within("initializer", Error{Quoted(tensor.name()) + " is defined twice"});
       continue;
     }
     Result<KnownValue> value = KnownTensor(tensor);
     if (!value.ok()) return Within("initializer " + Quoted(tensor.name()), value.error());
-    Result<ValueId> id = Define(tensor.name(), ValueKind::kWeight, std::move(*value));
-    if (!id.ok()) return Within("initializer", id.error());
-    if (!place.empty()) stored.emplace(place, *id);
+    if (Result<ValueId> id = Define(tensor.name(), ValueKind::kWeight, std::move(*value)); !id.ok())
+      return Within("initializer", id.error());
   }
   for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
     // Counted as its dense form: what a library without sparse kernels reads.

@@ -21,6 +21,7 @@
 #include "infimum/base/text.h"
 #include "infimum/graph/model_graph.h"
 #include "src/core/graph/run_time_quantities.h"
+#include "src/readers/onnx/chosen_experts.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/lowering/lower.h"
 #include "src/readers/onnx/parse/input_dimensions.h"
@@ -143,6 +144,7 @@ void ClassifyLayers(ModelGraph& graph, const Opsets& opsets, const StatedQuantit
     if (layer.reason.empty()) LowerLayer(graph, opsets, stated, layer, graph.quantities);
     CountWork(graph, layer);
   }
+  StateChosenExperts(graph, stated);
 }
 
 namespace {

@@ -82,6 +82,19 @@ TEST(ExternalData, OfOnePlaceIsOneWeightWhateverItsNames) {
   }
 }
 
+// Tools that leave the weights out give all of them one place.
+TEST(ExternalData, OfAPlaceThatIsMadeUpAreManyWeights) {
+  const testing::TemporaryFolder folder;
+  onnx::ModelProto model = ModelWithTwoWeights("0");
+  onnx::TensorProto& other = *model.mutable_graph()->add_initializer();
+  other = model.graph().initializer(0);
+  other.set_name("u");
+  other.set_dims(0, 4);
+  const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", model.SerializeAsString()), {});
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_NE(LayerCalled(*graph, "m").inputs[1], LayerCalled(*graph, "n").inputs[1]);
+}
+
 TEST(ExternalData, OutsideOfTheFolderIsRefused) {
   const testing::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "model");
