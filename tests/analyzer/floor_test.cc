@@ -80,7 +80,7 @@ TEST(CompulsoryTraffic, OfHalfOfWhatExpertsGiveHalfOfThemIsNeeded) {
   half.outputs = {Shape{{16, 32}}};
   model.Output(model.Measurable("half", "Slice", {rows}, half));
   model.graph().quantities.push_back({"moe.experts", "pick", std::nullopt, 2, 8});
-  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + 16 * 8);
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + 8 * 8);
 }
 
 TEST(CompulsoryTraffic, SlicesThatAProductReadsWhereTheyAreAreNeeded) {

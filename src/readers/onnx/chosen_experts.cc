@@ -103,7 +103,7 @@ class ChosenExperts {
   }
 
   ModelGraph& graph_;
-  std::vector<Layer*> producers_;               // by value
+  std::vector<Layer*> producers_;             // by value
   std::vector<std::vector<Layer*>> readers_;  // by value
 };
 

@@ -28,7 +28,8 @@ TEST(ChosenExperts, AreAtTheLeastAsManyAsATokenChooses) {
     const ModelGraph graph = ReadText(Mixture(tokens, kFlat));
     ASSERT_EQ(graph.quantities.size(), 1u);
     const RunTimeQuantity& quantity = graph.quantities[0];
-    EXPECT_EQ(quantity, (RunTimeQuantity{"moe.experts", "pick", std::nullopt, 2, std::min<std::int64_t>(2 * tokens, 8)}));
+    EXPECT_EQ(quantity,
+              (RunTimeQuantity{"moe.experts", "pick", std::nullopt, 2, std::min<std::int64_t>(2 * tokens, 8)}));
   }
 }
 
@@ -45,7 +46,8 @@ TEST(ChosenExperts, AreReadOnceByTheirProducts) {
   for (const std::int64_t tokens : {1, 8, 64}) {
     const ModelGraph graph = ReadText(Mixture(tokens, kFlat));
     const Work& pick = LayerCalled(graph, "pick").work;
-    EXPECT_EQ(static_cast<double>(pick.operand_reads[0].value), std::min(2.0 * static_cast<double>(tokens), 8.0) * kSlice);
+    EXPECT_EQ(static_cast<double>(pick.operand_reads[0].value),
+              std::min(2.0 * static_cast<double>(tokens), 8.0) * kSlice);
     EXPECT_EQ(pick.written.value, 0);
     EXPECT_EQ(LayerCalled(graph, "product").work.read().value, 2 * tokens * 64 * 4);
   }
