@@ -239,7 +239,11 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   const bool any_time = std::any_of(layers.begin(), layers.end(),
                                     [](const ResolvedLayer& layer) { return layer.times.best > Latency(0); });
   const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
-  if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
+  // What never runs, a loop of no iterations, takes no time that anybody measured.
+  const bool any_idle = std::ranges::any_of(graph.layers, [](const Layer& layer) {
+    return layer.bodies.size() == 1 && layer.bodies[0].least_executions == 0;
+  });
+  if (any_time || (!any_idle && std::none_of(layers.begin(), layers.end(), is_missing))) {
     std::vector<std::string> common = Assumptions(graph, bracket, layers, context);
     if (!options.observed.empty()) common.push_back("observed-candidates");
     bracket.bounds = SolveVariants({graph, layers, problem, combined, bracket.layouts, bracket.regret, common});

@@ -1,7 +1,9 @@
 #include "analyzer/floor/compulsory_traffic.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace infimum {
@@ -16,6 +18,7 @@ struct Backing {
   bool must_be_read = false;  // a weight or a graph input; not an intermediate
   bool constant = false;
   double least = 0;
+  bool filled = false;  // with one value, seen differently or converted since: a stored weight's stand-in, or nothing
 };
 
 using Reads = std::map<Root, double>;
@@ -82,9 +85,34 @@ BodyReads CombineBranches(const std::vector<Reads>& branches, const std::map<Roo
   return combined;
 }
 
+bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) {
+  return std::ranges::find(ops, op) != ops.end();
+}
+
+// Of what only constants go into: the largest of them, and how much of it the result needs at least.
+struct Source {
+  const Backing* backing = nullptr;
+  const Value* value = nullptr;
+
+  double LeastFor(const ModelGraph& graph, const Layer& layer, const Value& result) const {
+    const double bytes = BytesOf(result);
+    if (!value->shape || !result.shape) return std::min(bytes, backing->least);
+    const double all = static_cast<double>(ElementCount(*value->shape));
+    double part = all > 0 ? static_cast<double>(ElementCount(*result.shape)) / all : 1;
+    // The same rows may be picked again and again.
+    if (layer.op.starts_with("Gather") && layer.inputs.size() > 1 && layer.inputs[1])
+      part *= ShareOfDistinct(graph.value(*layer.inputs[1]));
+    return std::min(bytes, backing->least * std::min(part, 1.0));
+  }
+};
+
 // What the values that `layer` makes are backed by.
 void BackOutputs(const ModelGraph& graph, const Layer& layer, std::vector<Backing>& backing) {
-  const Backing* largest_constant = nullptr;
+  // What a fill is converted to is filled still; what is computed from it is made of nothing.
+  const bool is_conversion = layer.status == LayerStatus::kFree &&
+                             IsOneOf(layer.op, {"Cast", "DequantizeLinear", "Flatten", "Identity", "QuantizeLinear",
+                                                "Reshape", "Squeeze", "Transpose", "Unsqueeze"});
+  Source largest;
   bool only_constants = layer.bodies.empty();
   bool any_input = false;
   for (const std::optional<ValueId>& input : layer.inputs) {
@@ -92,26 +120,31 @@ void BackOutputs(const ModelGraph& graph, const Layer& layer, std::vector<Backin
     any_input = true;
     const Backing& from = backing[input->index()];
     only_constants &= from.constant;
-    if (from.constant && (largest_constant == nullptr || from.least > largest_constant->least))
-      largest_constant = &from;
+    const auto counts = [&](const Backing& one) { return one.filled && !is_conversion ? 0 : one.least; };
+    if (from.constant && (largest.backing == nullptr || counts(from) > counts(*largest.backing)))
+      largest = {&from, &graph.value(*input)};
   }
   for (const std::optional<ValueId>& output : layer.outputs) {
     if (!output) continue;
     const Value& value = graph.value(*output);
     const double bytes = BytesOf(value);
     Backing& made = backing[output->index()];
-    made = {{&graph, output->index()}, false, false, bytes};
-    if (value.kind == ValueKind::kWeight) {
+    made = {{&graph, output->index()}, false, false, bytes, false};
+    const bool is_weight = value.kind == ValueKind::kWeight;
+    if (is_weight && layer.op == "ConstantOfShape") {
+      made.must_be_read = made.constant = made.filled = true;
+    } else if (is_weight && IsOneOf(layer.op, {"EyeLike", "Range", "Trilu"})) {
+      made = {made.root, true, true, 0, false};
+    } else if (any_input && only_constants && largest.backing != nullptr) {
+      // What is computed once from a smaller constant need not be read in full.
+      const bool is_nothing = largest.backing->filled && !is_conversion;
+      made = {largest.backing->root, true, true, is_nothing ? 0 : largest.LeastFor(graph, layer, value),
+              largest.backing->filled && is_conversion};
+    } else if (is_weight) {
       made.must_be_read = made.constant = true;
-      // What is computed once from a smaller constant need not be read in full. A filled tensor stands for
-      // itself: models without weights have them so.
-      if (layer.op != "ConstantOfShape" && only_constants && largest_constant != nullptr)
-        made = {largest_constant->root, true, true, std::min(bytes, largest_constant->least)};
-    } else if (any_input && only_constants && largest_constant != nullptr) {
-      made = {largest_constant->root, true, true, std::min(bytes, largest_constant->least)};
     } else if (layer.status == LayerStatus::kFree && layer.bodies.empty() && !layer.inputs.empty() && layer.inputs[0]) {
       const Backing& from = backing[layer.inputs[0]->index()];
-      made = {from.root, from.must_be_read, from.constant, std::min(bytes, from.least)};
+      made = {from.root, from.must_be_read, from.constant, std::min(bytes, from.least), from.filled};
     }
   }
 }
@@ -120,6 +153,11 @@ void BackOutputs(const ModelGraph& graph, const Layer& layer, std::vector<Backin
 bool IsWhere(const Layer& layer) {
   const auto* pointwise = ConfigOf<PointwiseConfig>(layer);
   return pointwise != nullptr && pointwise->kind == PointwiseKind::kWhere;
+}
+
+bool IsGather(const Layer& layer) {
+  const auto* movement = ConfigOf<MovementConfig>(layer);
+  return movement != nullptr && movement->kind == MovementKind::kGather;
 }
 
 // `kept`: operands that the result is written over; the others are needed whole.
@@ -136,6 +174,7 @@ Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, c
     if (operand >= layer.work.operand_reads.size() || input >= layer.inputs.size() || !layer.inputs[input]) continue;
     const Backing& from = backing[layer.inputs[input]->index()];
     if (!from.must_be_read || (operand > 0 && IsWhere(layer))) continue;
+    if (from.filled && KeepsElementsApart(layer) && !IsGather(layer)) continue;  // one value, no stored weight
     // A matmul's rows need all of its weights.
     const bool is_whole = from.constant && !KeepsElementsApart(layer);
     const bool is_new = kept != nullptr && !kept->contains(operand);
@@ -159,7 +198,7 @@ GraphReads FindReads(const ModelGraph& graph, const NeededShares& needs, const M
       backing = (*outer_backing)[captured[i]->index()];
       continue;
     }
-    backing = {{&graph, i}, false, false, BytesOf(value)};
+    backing = {{&graph, i}, false, false, BytesOf(value), false};
     if (value.kind == ValueKind::kWeight) backing.must_be_read = backing.constant = true;
     // What a body is handed is an intermediate: where it comes from is not followed.
     if (value.kind == ValueKind::kGraphInput && outer == nullptr) backing.must_be_read = true;

@@ -11,7 +11,11 @@
 // - A layer counts the elements it must read (`Work::operand_reads`): of a Gather's table the rows, as many as its
 //   indices are distinct where they are known, else one.
 // - What only constants go into is computed once, before the first inference: the smaller of its result
-//   and its largest input counts, in that input's place (a dequantized weight: the quantized one).
+//   and its largest input counts, in that input's place (a dequantized weight: the quantized one); of an input that
+//   has more elements than the result (a slice of that weight) only as many of them.
+// - Masks and the like that are made from nothing (ConstantOfShape, EyeLike, Range, Trilu) are not read. A filled
+//   tensor that only views and conversions lie behind is a stored weight's stand-in where it is a product's or a
+//   convolution's operand, a normalization's or a gather's: models without weights have them so.
 // - Where only a part of a value is used (needed_shares.h), the layers behind it count that part of what varies, and of
 //   their constants all (a matmul's rows need all of its weights) unless they are element-wise or only move. Layers
 //   that no output needs count nothing.

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "src/core/graph/run_time_quantities.h"
+
 namespace infimum {
 namespace {
 
@@ -18,12 +20,26 @@ const Value* OperandValue(const ModelGraph& graph, const Layer& layer, std::size
   return &graph.value(*layer.inputs[input]);
 }
 
-// How many of a gather's indices are distinct: where they are not known, all may be one.
-double DistinctIndices(const ModelGraph& graph, const Layer& layer) {
-  const Value* indices = OperandValue(graph, layer, 1);
-  if (indices == nullptr || !indices->constant) return 1;
-  const auto known = IntegersOf(&*indices->constant);
+// How many of these are distinct: where they are not known, all may be one.
+double DistinctOf(const Value& indices) {
+  const auto known = indices.constant ? IntegersOf(&*indices.constant) : std::nullopt;
   return known ? static_cast<double>(std::set(known->begin(), known->end()).size()) : 1;
+}
+
+// Of a gather by a router's choices; null of others.
+const RunTimeQuantity* FindChoices(const ModelGraph& graph, const Layer& layer) {
+  const auto found = std::ranges::find_if(graph.quantities, [&](const RunTimeQuantity& quantity) {
+    return quantity.layer == layer.name && quantity.name == kMoeExperts;
+  });
+  return found == graph.quantities.end() ? nullptr : &*found;
+}
+
+// Of a router's choices as many differ as are stated, or as one token has.
+double DistinctIndices(const ModelGraph& graph, const Layer& layer) {
+  if (const RunTimeQuantity* const choices = FindChoices(graph, layer))
+    return static_cast<double>(choices->stated.value_or(choices->least));
+  const Value* indices = OperandValue(graph, layer, 1);
+  return indices != nullptr ? DistinctOf(*indices) : 1;
 }
 
 // Of windows over an image: so much of its elements does a share of the outputs need at least. Each output sees a whole
@@ -73,7 +89,10 @@ double ShareOfMovement(const ModelGraph& graph, const Layer& layer, const Moveme
       if (operand != 0 || movement.indices <= 0) return share;
       const double distinct = DistinctIndices(graph, layer);
       const double dropped = (1 - share) * static_cast<double>(movement.indices);
-      return std::max((distinct - dropped) / distinct, kNextToNothing);
+      // Each token chooses an expert once, so that no part of one serves more results than there are tokens.
+      const RunTimeQuantity* const choices = FindChoices(graph, layer);
+      const double of_each = choices != nullptr ? share * static_cast<double>(choices->least) / distinct : 0;
+      return std::max({(distinct - dropped) / distinct, of_each, kNextToNothing});
     }
     default:
       return share;
@@ -119,6 +138,11 @@ std::vector<bool> OwnValues(const ModelGraph& graph) {
 
 }  // namespace
 
+double ShareOfDistinct(const Value& indices) {
+  const double all = indices.shape ? static_cast<double>(ElementCount(*indices.shape)) : 0;
+  return all > 0 ? std::min(DistinctOf(indices) / all, 1.0) : 1;
+}
+
 double BytesOf(const Value& value) {
   if (!value.shape) return 0;
   double bits = BitsPerElement(value.type);
@@ -147,7 +171,8 @@ double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operan
   const MovementConfig* movement = ConfigOf<MovementConfig>(layer);
   if (operand != 0 || movement == nullptr || movement->kind != MovementKind::kGather || movement->indices <= 0)
     return read;
-  return std::min(read, read * DistinctIndices(graph, layer) / static_cast<double>(movement->indices));
+  const double rows = static_cast<double>(SizeOf(movement->types.input, ElementCount(movement->outputs[0])).value);
+  return std::min(read, rows * DistinctIndices(graph, layer) / static_cast<double>(movement->indices));
 }
 
 double ShareOfOperand(const ModelGraph& graph, const Layer& layer, std::size_t operand, double share) {
@@ -251,8 +276,10 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
         if (value == nullptr) continue;
         const double whole = BytesOf(*value);
         const double read = operand < layer.work.operand_reads.size() ? LeastRead(graph, layer, operand) : whole;
+        // A product needs all of its operands; those that it reads where a gather picks them count there.
+        const bool is_whole = whole <= 0 || ConfigOf<MatMulConfig>(layer) != nullptr;
         of_inputs[layer.operand_inputs[operand]] =
-            (whole > 0 ? std::min(read / whole, 1.0) : 1.0) * ShareOfOperand(graph, layer, operand, shares[i]);
+            (is_whole ? 1.0 : std::min(read / whole, 1.0)) * ShareOfOperand(graph, layer, operand, shares[i]);
       }
     }
     for (std::size_t input = 0; input < layer.inputs.size(); ++input)

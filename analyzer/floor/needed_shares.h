@@ -69,6 +69,9 @@ const Config* ConfigOf(const Layer& layer) {
 // 0 where the shape is unknown.
 double BytesOf(const Value& value);
 
+// Of a gather's indices so many are distinct at least: where they are not known, one.
+double ShareOfDistinct(const Value& indices);
+
 // The bytes that a layer must read of an operand of its workload for all of its result.
 double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operand);
 

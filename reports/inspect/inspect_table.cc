@@ -241,6 +241,8 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width, const Inspe
                      totals.measurable, CountText(totals.configurations, "configuration"), totals.free, totals.unknown);
   out += fmt::format("{}, {} multiply-adds in convolutions and products; {} read, {} written\n",
                      FlopsText(totals.flops), totals.multiply_adds, BytesText(totals.read), BytesText(totals.written));
+  if (totals.open_loops > 0)
+    out += fmt::format("of {} that need not run one iteration each is counted\n", CountText(totals.open_loops, "loop"));
   out += fmt::format("{} parameters, {}\n", totals.parameters, BytesText(totals.parameter_bytes));
   if (totals.weights)
     out += fmt::format("stored weights, {}, by a sample: {} zeros; they need at most {} of their bits\n",

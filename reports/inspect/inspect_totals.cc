@@ -118,7 +118,13 @@ std::int64_t Plus(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
-// Layers of bodies count as often as an inference runs them at least, but at least once, as VisitLayers() has it.
+// Of a loop of which only a run decides whether it runs at all one iteration counts; of an If both branches.
+std::int64_t TimesOf(const Layer& layer, const SubGraph& body) {
+  const bool may_not_run = body.may_run_oftener || layer.bodies.size() > 1;
+  return may_not_run ? std::max<std::int64_t>(body.least_executions, 1) : body.least_executions;
+}
+
+// Layers of bodies count as often as an inference runs them at least.
 void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::string>& configurations,
               InspectTotals& totals) {
   std::set<ValueId> weights;
@@ -130,7 +136,8 @@ void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::st
     if (layer.status == LayerStatus::kUnknown) ++totals.unknown;
     for (const SubGraph& body : layer.bodies) {
       if (body.graph == nullptr) continue;
-      const std::int64_t inner = Times(executions, std::max<std::int64_t>(body.least_executions, 1));
+      if (body.may_run_oftener && body.least_executions == 0) ++totals.open_loops;
+      const std::int64_t inner = Times(executions, TimesOf(layer, body));
       AddGraph(*body.graph, std::min(inner, kMaxExecutions), configurations, totals);
     }
     // What holds bodies does nothing beside them.

@@ -16,6 +16,7 @@ struct InspectTotals {
   std::size_t free = 0;
   std::size_t unknown = 0;
   std::size_t configurations = 0;  // distinct workloads
+  std::size_t open_loops = 0;      // that need not run; one iteration of each is in the sums
   Flops flops;                     // direct, of all layers
   std::int64_t multiply_adds = 0;  // of convolutions and matrix products, without bias: what the literature counts
   Flops conventional_flops;

@@ -56,6 +56,46 @@ TEST(CompulsoryTraffic, AGatherWithKnownIndicesReadsAsManyRowsAsAreDistinct) {
   EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 2 * 64 * 4 + 4 * 8);
 }
 
+TEST(CompulsoryTraffic, OfExpertsThatARouterChoosesAsManyCountAsAnyRunReads) {
+  for (const std::int64_t indices : {2, 16, 512}) {
+    GraphBuilder model;
+    model.Output(model.Gather("pick", model.Weight("experts", {8, 64}),
+                              model.Input("chosen", {indices}, DataType::kS64), indices));
+    const double chosen = static_cast<double>(indices) * 8;
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + chosen);  // any may be one
+    model.graph().quantities.push_back({"moe.experts", "pick", std::nullopt, 2, 8});
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 2 * 64 * 4 + chosen);
+    model.graph().quantities[0].stated = 5;
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, (indices < 5 ? 2 : 5) * 64 * 4 + chosen);
+  }
+}
+
+TEST(CompulsoryTraffic, OfHalfOfWhatExpertsGiveHalfOfThemIsNeeded) {
+  GraphBuilder model;
+  const ValueId rows =
+      model.Gather("pick", model.Weight("experts", {8, 64}), model.Input("chosen", {16}, DataType::kS64), 16);
+  MovementConfig half;
+  half.kind = MovementKind::kSlice;
+  half.inputs = {Shape{{16, 64}}};
+  half.outputs = {Shape{{16, 32}}};
+  model.Output(model.Measurable("half", "Slice", {rows}, half));
+  model.graph().quantities.push_back({"moe.experts", "pick", std::nullopt, 2, 8});
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + 8 * 8);
+}
+
+TEST(CompulsoryTraffic, SlicesThatAProductReadsWhereTheyAreAreNeeded) {
+  GraphBuilder model;
+  const ValueId w =
+      model.Gather("pick", model.Weight("experts", {8, 64}), model.Input("chosen", {2}, DataType::kS64), 2);
+  model.Output(model.MatMul("fc", model.Input("x", {4, 2}), w));
+  for (Layer& layer : model.graph().layers) {
+    if (layer.name == "pick") layer.work.written = {};
+    if (layer.name == "fc") layer.work.operand_reads[1] = {};
+  }
+  model.graph().quantities.push_back({"moe.experts", "pick", std::nullopt, 2, 2});
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 2 * 64 * 4 + 2 * 8 + 4 * 2 * 4);
+}
+
 TEST(CompulsoryTraffic, ARowOfAProductNeedsARowAndAllOfTheWeights) {
   GraphBuilder model;
   const ValueId y = model.MatMul("fc", model.Input("x", {16, 1024}), model.Weight("w", {1024, 32}));
@@ -160,6 +200,55 @@ TEST(CompulsoryTraffic, AFoldedWeightCountsNoMoreThanWhatItWasComputedFrom) {
     model.graph().value(w).kind = ValueKind::kWeight;
     model.Output(model.MatMul("fc", model.Input("x", {8, 1000}), w));
     EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 32000 + 10000) << op;
+  }
+}
+
+// A part of a weight of 4 bits that becomes floating point needs that part of 4 bits.
+TEST(CompulsoryTraffic, APartOfAFoldedWeightNeedsThatPartOfWhatIsStored) {
+  for (const char* op : {"Slice", "Split", "Gather"}) {
+    GraphBuilder model;
+    const ValueId stored = model.Weight("w_s4", {1000, 64}, DataType::kS4);
+    const ValueId whole =
+        model.Free("whole", "DequantizeLinear", {stored, model.Weight("scale", {1000, 2})}, {1000, 64}, DataType::kF32);
+    std::vector<ValueId> inputs{whole};
+    double share = 0.5;
+    if (std::string_view(op) == "Gather") {
+      std::vector<std::int64_t> rows(500, 7);
+      rows[1] = 3;
+      inputs.push_back(model.Weight("rows", {500}, DataType::kS64));
+      Tensor known{DataType::kS64, Shape{{500}}, std::vector<std::byte>(rows.size() * sizeof rows[0])};
+      std::memcpy(known.bytes.data(), rows.data(), known.bytes.size());
+      model.graph().value(inputs.back()).constant = std::move(known);
+      share = 2 / 1000.0;
+    }
+    const ValueId part = model.Free("part", op, inputs, {500, 64}, DataType::kF32);
+    const ValueId turned = model.Free("turned", "Transpose", {part}, {64, 500}, DataType::kF32);
+    for (const ValueId value : {whole, part, turned}) model.graph().value(value).kind = ValueKind::kWeight;
+    model.Output(model.MatMul("fc", model.Input("x", {8, 64}), turned));
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 8 * 64 * 4 + 1000 * 64 / 2 * share) << op;
+  }
+}
+
+// A causal mask, say.
+TEST(CompulsoryTraffic, WhatIsMadeFromNothingNeedsNoReading) {
+  for (const char* op : {"", "Trilu", "Expand", "Mul"}) {
+    GraphBuilder model;
+    const ValueId shape = model.Weight("shape", {2}, DataType::kS64);
+    ValueId mask = model.Free("fill", "ConstantOfShape", {shape}, {1000, 1000}, DataType::kF32);
+    model.graph().value(mask).kind = ValueKind::kWeight;
+    if (*op != 0) {
+      mask = model.Free("mask", op, {mask, model.Weight("k", {}, DataType::kS64)}, {1000, 1000}, DataType::kF32);
+      model.graph().value(mask).kind = ValueKind::kWeight;
+    }
+    model.Output(model.Binary("masked", PointwiseKind::kAdd, model.Input("x", {1000, 1000}), mask));
+    EXPECT_LE(FindCompulsoryTraffic(model.graph()).read, 4e6 + 8) << op;  // x, and what the fill is combined with
+  }
+  for (const char* op : {"EyeLike", "Range"}) {
+    GraphBuilder model;
+    const ValueId made = model.Free("made", op, {model.Weight("like", {100, 100})}, {100, 100}, DataType::kF32);
+    model.graph().value(made).kind = ValueKind::kWeight;
+    model.Output(model.MatMul("fc", model.Input("x", {8, 100}), made));
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 3200) << op;
   }
 }
 

@@ -15,6 +15,7 @@
 #include "analyzer/floor/compulsory_traffic.h"
 #include "infimum/base/quantity_text.h"
 #include "reports/inspect/inspect.h"
+#include "reports/inspect/inspect_totals.h"
 #include "src/app/commands/llm/llm.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/readers/onnx/read_model.h"
@@ -494,6 +495,9 @@ TEST_F(Texts, KeptElementsMakeWhatFollowsMeasurable) {
   const ModelGraph stated = Read(text, {{"kept.elements@keep", 300}});
   EXPECT_EQ(stated.layers.back().status, LayerStatus::kMeasurable);
   EXPECT_EQ(stated.layers.back().work.written.value, 300 * 256 * 4);
+  EXPECT_EQ(stated.layers.front().work.read().value, 1000 * 4);
+  EXPECT_EQ(stated.layers.front().work.written.value, 300 * 8 + 8);  // and how many they are
+  EXPECT_THAT(stated.layers.front().reason, Not(HasSubstr("--assume")));
 }
 
 TEST_F(Texts, ALoopWhoseTripsAreNotKnownHasNoTime) {
@@ -521,6 +525,15 @@ TEST_F(Texts, ALoopWhoseTripsAreNotKnownHasNoTime) {
   EXPECT_TRUE(unknown->bounds.empty());
   EXPECT_EQ(unknown->layers.back().status, LatencyStatus::kMissing);
   EXPECT_GT(unknown->coverage.missing, 0.99);
+  EXPECT_EQ(TotalsOf(stated).written.value, 10 * 64 * 64 * 4);
+  EXPECT_EQ(TotalsOf(open).written.value, 64 * 64 * 4);
+  EXPECT_THAT(InspectTable(open, 200, {}), HasSubstr("of 1 loop that need not run one iteration each is counted"));
+  EXPECT_THAT(InspectTable(stated, 200, {}), Not(HasSubstr("need not run")));
+  const ModelGraph never = Read(text, {{"loop.trips", 0}});
+  EXPECT_EQ(TotalsOf(never).written.value, 0);
+  const Result<Bracket> nothing = ComputeBracket(never, source, selection);
+  ASSERT_TRUE(nothing.ok()) << nothing.error().message;
+  EXPECT_TRUE(nothing->bounds.empty());
 }
 
 TEST_F(Texts, AStaticCacheHoldsAnyContextUpToItsLength) {

@@ -215,6 +215,13 @@ class Match {
       path_.scale.reset();
       return Scores(step->operands[0], left - 1);
     }
+    if (AsPointwise(step, PointwiseKind::kMaximum, 2) != nullptr) {  // no score below the least number
+      const std::size_t number = steps_.IsConstant(step->operands[0]) ? 0 : 1;
+      return steps_.NumberOf(step->operands[number]).value_or(0) < kHides ? Scores(step->operands[1 - number], left - 1)
+                                                                          : std::nullopt;
+    }
+    if (AsPointwise(step, PointwiseKind::kSubtract, 2) != nullptr)
+      return AddMask(*step, 0, 1) ? Scores(step->operands[0], left - 1) : std::nullopt;
     const bool adds = AsPointwise(step, PointwiseKind::kAdd, 2) != nullptr;
     if (!adds && AsPointwise(step, PointwiseKind::kWhere, 3) == nullptr) return std::nullopt;
     for (std::size_t i = adds ? 0 : 1; i < step->operands.size(); ++i) {
@@ -239,7 +246,10 @@ class Match {
     mask.own.insert(mask.own.begin(), mask.whole.size() - mask.own.size(), 1);
     mask.type = steps_.graph().value(mask.value).type;
     mask.hides = step.operands.size() == 3;
-    mask.factor = path_.scale;  // what stands between softmax and mask is the mask's factor too
+    // What stands between softmax and mask is the mask's factor too.
+    if (!mask.hides) mask.factor = path_.scale;
+    const auto* pointwise = std::get_if<PointwiseConfig>(&step.config);
+    if (mask.factor && pointwise->kind == PointwiseKind::kSubtract) *mask.factor = -*mask.factor;
     if (mask.hides) path_.scale.reset();
     path_.masks.push_back(std::move(mask));
     return true;
@@ -363,6 +373,9 @@ class Match {
 
   // The masks as operands, and how many of all heads are a batch's.
   bool AddMasks(AttentionConfig& attention, std::vector<ValueId>& operands) {
+    // One number for all scores of a row changes no weight, unless a sink stands beside them.
+    if (!has_sink_ && attention.kv > 1)
+      std::erase_if(path_.masks, [](const Mask& mask) { return mask.factor && LastOf(mask.own) == 1; });
     // Beside an added mask one that hides is a value, as padding is.
     if (std::ranges::any_of(path_.masks, [](const Mask& mask) { return !mask.hides; }))
       std::erase_if(path_.masks, [](const Mask& mask) { return mask.hides; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <unordered_set>
@@ -145,6 +146,45 @@ constexpr std::int64_t kMostKeptIndices = 1024;
 std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIndices; }
 constexpr int kMostDimensions = 64;
 
+// Where a tensor lies beside the model; empty of others.
+std::string PlaceOf(const onnx::TensorProto& tensor) {
+  if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return "";
+  std::string location, offset = "0";
+  for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() == "offset") offset = entry.value();
+  }
+  return offset + " " + location;
+}
+
+// Initializers that are another one by a name of their own (tied weights): they lie in one place beside the model. A
+// place in which tensors of different forms would lie is made up, as tools that leave weights out do.
+std::map<const onnx::TensorProto*, const onnx::TensorProto*> FindTied(const onnx::GraphProto& graph) {
+  struct Place {
+    const onnx::TensorProto* first = nullptr;
+    std::vector<const onnx::TensorProto*> others = {};
+    bool is_made_up = false;
+  };
+  std::map<std::string, Place> places;
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    const std::string name = PlaceOf(tensor);
+    if (name.empty()) continue;
+    Place& place = places[name];
+    if (place.first == nullptr) {
+      place.first = &tensor;
+      continue;
+    }
+    place.others.push_back(&tensor);
+    place.is_made_up |=
+        tensor.data_type() != place.first->data_type() || !std::ranges::equal(tensor.dims(), place.first->dims());
+  }
+  std::map<const onnx::TensorProto*, const onnx::TensorProto*> tied;
+  for (const auto& [name, place] : places)
+    if (!place.is_made_up)
+      for (const onnx::TensorProto* const other : place.others) tied.emplace(other, place.first);
+  return tied;
+}
+
 std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
 
 }  // namespace
@@ -175,7 +215,9 @@ std::optional<ValueId> OnnxGraphBuilder::Find(std::string_view name) {
   const std::optional<ValueId> captured = outer_->Find(name);
   if (!captured) return std::nullopt;
   const KnownValue& there = outer_->known(*captured);
-  const ValueId id = AddValue(name, there.constant ? ValueKind::kWeight : ValueKind::kGraphInput, there);
+  // By the name that it has there: two of a file's names may be one stored weight.
+  const ValueId id = AddValue(outer_->graph_.value(*captured).name,
+                              there.constant ? ValueKind::kWeight : ValueKind::kGraphInput, there);
   scopes_.front().emplace(name, id);
   if (!there.constant) graph_.inputs.push_back(id);
   captured_.push_back(*captured);
@@ -218,7 +260,13 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
 }
 
 Status OnnxGraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
+  const auto tied = FindTied(graph);
   for (const onnx::TensorProto& tensor : graph.initializer()) {
+    if (const auto first = tied.find(&tensor); first != tied.end()) {
+      if (!scopes_.back().emplace(tensor.name(), scopes_.back().at(first->second->name())).second)
+        return Within("initializer", Error{Quoted(tensor.name()) + " is defined twice"});
+      continue;
+    }
     Result<KnownValue> value = KnownTensor(tensor);
     if (!value.ok()) return Within("initializer " + Quoted(tensor.name()), value.error());
     if (Result<ValueId> id = Define(tensor.name(), ValueKind::kWeight, std::move(*value)); !id.ok())

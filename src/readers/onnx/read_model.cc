@@ -16,6 +16,7 @@
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "src/core/graph/run_time_quantities.h"
+#include "src/readers/onnx/chosen_experts.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/lowering/lower.h"
 #include "src/readers/onnx/parse/input_dimensions.h"
@@ -138,6 +139,7 @@ void ClassifyLayers(ModelGraph& graph, const Opsets& opsets, const StatedQuantit
     if (layer.reason.empty()) LowerLayer(graph, opsets, stated, layer, graph.quantities);
     CountWork(graph, layer);
   }
+  StateChosenExperts(graph, stated);
 }
 
 namespace {

@@ -55,6 +55,46 @@ TEST(ExternalData, BesideTheModelIsFound) {
   EXPECT_EQ(ValueCalled(*graph, "w").constant->bytes[5], std::byte{'a'});
 }
 
+// y = x w + relu(x) v with v beside the model as w is, but at `offset`.
+onnx::ModelProto ModelWithTwoWeights(const std::string& offset) {
+  onnx::ModelProto model = ModelWithWeightsAt("w.bin", 8);
+  onnx::TensorProto& v = *model.mutable_graph()->add_initializer();
+  v = model.graph().initializer(0);
+  v.set_name("v");
+  onnx::StringStringEntryProto& entry = *v.add_external_data();
+  entry.set_key("offset");
+  entry.set_value(offset);
+  const onnx::ModelProto nodes = ModelOf(
+      "g (float[2, 8] x, float[8, 4] w, float[8, 4] v) => (float[2, 4] y) "
+      "{ [m] a = MatMul (x, w) r = Relu (x) [n] b = MatMul (r, v) y = Add (a, b) }");
+  *model.mutable_graph()->mutable_node() = nodes.graph().node();
+  return model;
+}
+
+TEST(ExternalData, OfOnePlaceIsOneWeightWhateverItsNames) {
+  for (const bool same : {true, false}) {
+    const testing::TemporaryFolder folder;
+    folder.Write("w.bin", std::string(256, 'a'));
+    const Result<ModelGraph> graph =
+        ReadModel(folder.Write("model.onnx", ModelWithTwoWeights(same ? "0" : "128").SerializeAsString()), {});
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    EXPECT_EQ(LayerCalled(*graph, "m").inputs[1] == LayerCalled(*graph, "n").inputs[1], same);
+  }
+}
+
+// Tools that leave the weights out give all of them one place.
+TEST(ExternalData, OfAPlaceThatIsMadeUpAreManyWeights) {
+  const testing::TemporaryFolder folder;
+  onnx::ModelProto model = ModelWithTwoWeights("0");
+  onnx::TensorProto& other = *model.mutable_graph()->add_initializer();
+  other = model.graph().initializer(0);
+  other.set_name("u");
+  other.set_dims(0, 4);
+  const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", model.SerializeAsString()), {});
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_NE(LayerCalled(*graph, "m").inputs[1], LayerCalled(*graph, "n").inputs[1]);
+}
+
 TEST(ExternalData, OutsideOfTheFolderIsRefused) {
   const testing::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "model");

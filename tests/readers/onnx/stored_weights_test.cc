@@ -73,6 +73,23 @@ const Form kForms[] = {
      "f = com.microsoft.DequantizeLinear <axis = 0, block_size = 128> (w, s, z) y = MatMul (x, f)",
      "f16:u4:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=128x1:f16:u4", kCount / 2,
      32 * 1024 * 2 + 32 * 1024 / 2},
+    {"CastAndScaled", "float16",
+     "int4[1024, 4096] w, float16[1024, 128, 1] s, int64[3] in = {1024, 128, 32}, "
+     "int64[2] out = {1024, 4096}",
+     "f = Cast <to = 10> (w) b = Reshape (f, in) m = Mul (b, s) r = Reshape (m, out) t = Transpose (r) "
+     "y = MatMul (x, t)",
+     "f16:s4:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=32x1:f16", kCount / 2, 1024 * 128 * 2},
+    {"CastShiftedAndScaled", "float16",
+     "uint4[1024, 128, 32] w, float16[1024, 128, 1] s, uint4[1024, 128, 1] z, "
+     "int64[2] out = {1024, 4096}",
+     "f = Cast <to = 10> (w) g = Cast <to = 10> (z) b = Sub (f, g) m = Mul (s, b) r = Reshape (m, out) "
+     "t = Transpose (r) y = MatMul (x, t)",
+     "f16:u4:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const scales=32x1:f16:u4", kCount / 2,
+     1024 * 128 * 2 + 1024 * 128 / 2},
+    {"CastAndScaledByOne", "float", "int8[4096, 1024] w, float[1] s",
+     "f = Cast <to = 1> (w) m = Mul (f, s) "
+     "y = MatMul (x, m)",
+     "f32:s8:f32 a=1x2x4096 b=1x4096x1024 bias=no weights=const", kCount, 0},
     {"CastAlone", "float16", "int8[1024, 4096] w", "f = Cast <to = 10> (w) t = Transpose (f) y = MatMul (x, t)",
      "f16:s8:f16 a=1x2x4096 b=1x4096x1024 bias=no weights=const", kCount, 0},
     {"Float8", "float16", "float8e4m3fn[4096, 1024] w, float16[1024] s, float8e4m3fn[1024] z",

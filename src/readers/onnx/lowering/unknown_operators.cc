@@ -37,7 +37,6 @@ constexpr UnknownOperator kUnknown[] = {
     {"", "Multinomial", "draws from distributions, which no layer family does"},
     {"", "NegativeLogLikelihoodLoss", kTraining},
     {"", "NonMaxSuppression", kCompaction},
-    {"", "NonZero", kCompaction},
     {"", "Optional", kOptional},
     {"", "OptionalGetElement", kOptional},
     {"", "OptionalHasElement", kOptional},

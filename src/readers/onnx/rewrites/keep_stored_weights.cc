@@ -116,19 +116,66 @@ class StoredWeights {
     return blocks == ElementCount(scales);
   }
 
+  // Of a multiplication by scales or a subtraction of zero points, in arithmetic of its own: the input of the weights,
+  // which are more.
+  std::optional<std::size_t> WeightsIn(const Layer& layer) const {
+    const Shape *const a = ShapeOf(InputOf(layer, 0)), *const b = ShapeOf(InputOf(layer, 1));
+    if (a == nullptr || b == nullptr) return std::nullopt;
+    const std::size_t weights = ElementCount(*a) >= ElementCount(*b) ? 0 : 1;
+    const bool is_weights = edit_.IsConstant(InputOf(layer, 1 - weights)) && (weights == 0 || layer.op == "Mul");
+    return is_weights ? std::optional(weights) : std::nullopt;
+  }
+
+  // What `numbers` were before they were converted.
+  std::optional<ValueId> Unconverted(std::optional<ValueId> numbers) {
+    Layer* const made = edit_.ProducerOf(numbers);
+    if (made == nullptr || (made->op != "Cast" && !IsOneOf(made->op, kDequantize)) ||
+        !edit_.IsConstant(InputOf(*made, 0)))
+      return numbers;
+    scales_made_ = made;
+    return InputOf(*made, 0);
+  }
+
+  // Scales that the weights are multiplied by, or zero points: numbers that broadcast to the weights' shape.
+  bool AddNumbers(const Layer& layer, std::size_t weights, Stored& stored) {
+    const std::optional<ValueId> numbers = InputOf(layer, 1 - weights);
+    Shape shape = *ShapeOf(numbers);
+    if (ElementCount(shape) == 1) return true;
+    const Shape& whole = stored.form.shape;
+    if (shape.rank() > whole.rank()) return false;
+    shape.dims.insert(shape.dims.begin(), whole.rank() - shape.rank(), 1);
+    Shape block{std::vector<std::int64_t>(whole.rank(), 1)};
+    for (std::size_t i = 0; i < whole.rank(); ++i) {
+      if (shape.dims[i] != whole.dims[i] && shape.dims[i] != 1) return false;
+      if (shape.dims[i] == 1) block.dims[i] = whole.dims[i];
+    }
+    if (stored.form.block && stored.form.block != block) return false;
+    stored.form.block = block;
+    (layer.op == "Mul" ? stored.scales : stored.zero_points) = Unconverted(numbers);
+    return true;
+  }
+
   // Backwards from what a product reads to what the file stores.
   std::optional<Stored> Find(std::optional<ValueId> value) {
     Stored stored;
     scales_made_ = nullptr;
+    bool is_scaled = false, is_shifted = false;
     while (Layer* const layer = edit_.ProducerOf(value)) {
       stored.absorbed.push_back(layer);
-      const std::optional<ValueId> from = InputOf(*layer, 0);
+      std::optional<ValueId> from = InputOf(*layer, 0);
+      if ((layer->op == "Mul" && !is_scaled && !is_shifted) || (layer->op == "Sub" && is_scaled && !is_shifted)) {
+        const std::optional<std::size_t> weights = WeightsIn(*layer);
+        if (!weights) return std::nullopt;
+        (layer->op == "Mul" ? is_scaled : is_shifted) = true;
+        value = InputOf(*layer, *weights);
+        continue;
+      }
       const bool dequantizes = IsOneOf(layer->op, kDequantize);
       if (dequantizes || layer->op == "Cast") {
         if (IsStoredNarrow(from)) {
           stored.tensor = from;
           stored.form.shape = *ShapeOf(from);
-          if (dequantizes && !FindScales(*layer, stored)) return std::nullopt;
+          if (dequantizes && (is_scaled || !FindScales(*layer, stored))) return std::nullopt;
           break;
         }
         if (dequantizes) return std::nullopt;
@@ -139,6 +186,10 @@ class StoredWeights {
     }
     if (!stored.tensor) return std::nullopt;
     for (auto layer = stored.absorbed.rbegin(); layer != stored.absorbed.rend(); ++layer) {
+      if ((*layer)->op == "Mul" || (*layer)->op == "Sub") {
+        if (!AddNumbers(**layer, *WeightsIn(**layer), stored)) return std::nullopt;
+        continue;
+      }
       const bool is_transpose = (*layer)->op == "Transpose", is_view = IsOneOf((*layer)->op, kViews);
       if (!is_transpose && !is_view) continue;
       stored.is_view = true;
@@ -149,6 +200,7 @@ class StoredWeights {
       if (!next) return std::nullopt;
       stored.form = *std::move(next);
     }
+    if (stored.zero_points && !stored.scales) return std::nullopt;
     if (scales_made_ != nullptr) stored.absorbed.push_back(scales_made_);
     return stored;
   }
@@ -158,14 +210,7 @@ class StoredWeights {
     if (!edit_.IsConstant(scales) || ShapeOf(scales) == nullptr) return false;
     if (!FindBlocks(dequantize, *ShapeOf(scales), stored.form)) return false;
     if (!stored.form.block) return true;
-    stored.scales = scales;
-    // They may be stored in fewer bits than they are used in themselves.
-    Layer* const made = edit_.ProducerOf(scales);
-    if (made != nullptr && (made->op == "Cast" || IsOneOf(made->op, kDequantize)) &&
-        edit_.IsConstant(InputOf(*made, 0))) {
-      scales_made_ = made;
-      stored.scales = InputOf(*made, 0);
-    }
+    stored.scales = Unconverted(scales);  // they may be stored in fewer bits than they are used in themselves
     if (!zeros || IsFloatingPoint(graph_.value(*stored.tensor).type)) return true;
     if (!edit_.IsConstant(zeros)) return false;
     const auto numbers = edit_.IntegersIn(zeros);
