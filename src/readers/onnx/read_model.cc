@@ -21,7 +21,6 @@
 #include "infimum/base/text.h"
 #include "infimum/graph/model_graph.h"
 #include "src/core/graph/run_time_quantities.h"
-#include "src/readers/onnx/chosen_experts.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/lowering/lower.h"
 #include "src/readers/onnx/parse/input_dimensions.h"
@@ -29,6 +28,7 @@
 #include "src/readers/onnx/parse/model_inputs.h"
 #include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/rewrites.h"
+#include "src/readers/onnx/rewrites/chosen_experts.h"
 
 namespace infimum {
 

@@ -1,4 +1,4 @@
-#include "src/readers/onnx/chosen_experts.h"
+#include "src/readers/onnx/rewrites/chosen_experts.h"
 
 #include <algorithm>
 #include <optional>
