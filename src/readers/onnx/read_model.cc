@@ -28,7 +28,6 @@
 #include "src/readers/onnx/parse/model_inputs.h"
 #include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/rewrites.h"
-#include "src/readers/onnx/rewrites/chosen_experts.h"
 
 namespace infimum {
 
