@@ -16,7 +16,6 @@
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "src/core/graph/run_time_quantities.h"
-#include "src/readers/onnx/chosen_experts.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/lowering/lower.h"
 #include "src/readers/onnx/parse/input_dimensions.h"

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "infimum/graph/model_graph.h"
+#include "src/core/graph/run_time_quantities.h"
 
 namespace infimum {
 
@@ -25,6 +26,9 @@ RewritePass RemoveDeadLayers(ModelGraph& graph);
 
 // Not of every model: one that stores the weights of its products otherwise, s4 and s8 in blocks with a scale each.
 RewritePass StoreWeightsAs(DataType type, ModelGraph& graph);
+
+// Of a graph whose layers have their work: which experts a router chooses (rewrites/chosen_experts.cc).
+void StateChosenExperts(ModelGraph& graph, const StatedQuantities& stated);
 
 // All of them; those that changed something are appended to graph.passes.
 void ApplyRewrites(ModelGraph& graph);

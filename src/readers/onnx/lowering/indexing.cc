@@ -1,9 +1,7 @@
 // Operators that pick or place elements by indices: Gather*, Scatter*, TensorScatter, Compress.
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "src/core/layer/reduction.h"
 #include "src/readers/onnx/lowering/attributes.h"
 #include "src/readers/onnx/lowering/movement.h"
 #include "src/readers/onnx/lowering/operands.h"
@@ -149,23 +147,13 @@ Result<Lowering> LowerTensorScatter(const NodeView& node) {
 // All elements are looked at, and the places of some are written: which depends on the data, and how many too unless it
 // is stated.
 Result<Lowering> LowerNonZero(const NodeView& node) {
-  INFIMUM_ASSIGN_OR_RETURN(const Shape data, InputShape(node, 0));
-  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
   const OperandView* const places = node.output(0);
-  const bool is_stated = places != nullptr && places->shape != nullptr;
-  RegionBuilder region(node);
-  const Shape flat{{ElementCount(data)}};
-  const auto count = region.Add(MakeReduction(ReductionKind::kSum, {type, DataType::kNone, DataType::kS64}, flat, {0}),
-                                {region.Input(0)});
-  if (is_stated) region.Add(Fill(DataType::kS64, *places->shape), {});
-  INFIMUM_ASSIGN_OR_RETURN(Lowering lowering, is_stated ? region.Finish({count}) : region.Finish());
-  lowering.status = LayerStatus::kUnknown;
-  lowering.least = std::move(lowering.workload);
-  lowering.workload.reset();
-  lowering.reason = is_stated ? "which elements it keeps depends on the data; what any run reads and writes counts"
-                              : "how many elements it keeps depends on the data; --assume " +
-                                    std::string(kKeptElements) + "=N states it for what follows";
-  return lowering;
+  if (places == nullptr || places->shape == nullptr)
+    return UnknownThatMoves(node, {0}, {},
+                            "how many elements it keeps depends on the data; --assume " + std::string(kKeptElements) +
+                                "=N states it for what follows");
+  return UnknownThatMoves(node, {0}, {{DataType::kS64, *places->shape}},
+                          "which elements it keeps depends on the data; what any run reads and writes counts");
 }
 
 Result<Lowering> LowerCompress(const NodeView& node) {

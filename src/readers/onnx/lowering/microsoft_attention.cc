@@ -360,6 +360,29 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
   return FinishAttention(region, node, parts);
 }
 
+// Queries, keys and values of tokens in a row; what lies in the pages before may be nothing. New keys and values are
+// written into the pages.
+Result<Lowering> LowerPagedAttention(const NodeView& node) {
+  // ONNX Runtime has no shapes for it; queries have the result's, unless keys and values are packed with them.
+  INFIMUM_ASSIGN_OR_RETURN(const Shape y, HasInput(node, 1) ? InputShape(node, 0) : OutputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
+  std::vector<Written> writes{{type, y}};
+  std::vector<InPlaceResult> in_place;
+  for (std::size_t cache = 1; HasInput(node, 1) && HasInput(node, 2) && cache <= 2; ++cache) {
+    INFIMUM_ASSIGN_OR_RETURN(const Shape added, InputShape(node, cache));
+    INFIMUM_ASSIGN_OR_RETURN(const DataType stored, InputType(node, cache + 2));
+    writes.push_back({stored, added});
+    if (HasOutput(node, cache)) in_place.push_back({cache, cache + 2, SizeOf(stored, ElementCount(added))});
+  }
+  INFIMUM_ASSIGN_OR_RETURN(
+      Lowering lowering,
+      UnknownThatMoves(
+          node, {0, 1, 2}, writes,
+          "the lengths of its sequences are known only at run time; what any run reads and writes counts"));
+  lowering.in_place = std::move(in_place);
+  return lowering;
+}
+
 }  // namespace
 
 std::span<const OperatorEntry> MicrosoftAttentionOperators() {
@@ -369,6 +392,7 @@ std::span<const OperatorEntry> MicrosoftAttentionOperators() {
       {kMicrosoft, "DecoderMaskedSelfAttention", LowerMicrosoftAttention},
       {kMicrosoft, "GroupQueryAttention", LowerGroupQuery},
       {kMicrosoft, "MultiHeadAttention", LowerMultiHead},
+      {kMicrosoft, "PagedAttention", LowerPagedAttention},
       {kMicrosoft, "QAttention", LowerQAttention},
   };
   return kEntries;

@@ -1,10 +1,11 @@
-// LSTM, GRU, RNN and the dynamically quantised LSTM.
+// LSTM, GRU, RNN, the dynamically quantised LSTM, and linear attention.
 #include <vector>
 
 #include "infimum/base/text.h"
 #include "src/readers/onnx/lowering/attributes.h"
 #include "src/readers/onnx/lowering/operands.h"
 #include "src/readers/onnx/lowering/operator_table.h"
+#include "src/readers/onnx/lowering/region_builder.h"
 
 namespace infimum::lowering {
 namespace {
@@ -69,6 +70,20 @@ Result<Lowering> LowerRnn(const NodeView& node) {
   return Unknown("no recurrent workload has the activation " + Quoted(activation));
 }
 
+// Queries, keys, values, the state before, decay and gates; y and the state after.
+Result<Lowering> LowerLinearAttention(const NodeView& node) {
+  std::vector<Written> writes;
+  for (std::size_t output = 0; output < node.outputs.size(); ++output) {
+    if (!HasOutput(node, output)) continue;
+    INFIMUM_ASSIGN_OR_RETURN(const Shape shape, OutputShape(node, output));
+    INFIMUM_ASSIGN_OR_RETURN(const DataType type, OutputType(node, output));
+    writes.push_back({type, shape});
+  }
+  return UnknownThatMoves(
+      node, {0, 1, 2, 3, 4, 5}, writes,
+      "a recurrence over the positions that no layer family has; what any run reads and writes counts");
+}
+
 }  // namespace
 
 std::span<const OperatorEntry> RecurrentOperators() {
@@ -76,7 +91,9 @@ std::span<const OperatorEntry> RecurrentOperators() {
       {kOnnx, "LSTM", LowerLstm},
       {kOnnx, "GRU", LowerGru},
       {kOnnx, "RNN", LowerRnn},
+      {kOnnx, "LinearAttention", LowerLinearAttention},
       {kMicrosoft, "DynamicQuantizeLSTM", LowerLstm},
+      {kMicrosoft, "LinearAttention", LowerLinearAttention},
   };
   return kEntries;
 }

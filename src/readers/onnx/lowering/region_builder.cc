@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/core/layer/reduction.h"
+#include "src/readers/onnx/lowering/movement.h"
+#include "src/readers/onnx/lowering/operands.h"
 #include "src/readers/onnx/lowering/operator_table.h"
 
 namespace infimum::lowering {
@@ -56,6 +59,30 @@ Result<Lowering> RegionBuilder::Finish(const std::vector<Source>& outputs) {
   std::sort(region.outputs.begin(), region.outputs.end());
   region.outputs.erase(std::unique(region.outputs.begin(), region.outputs.end()), region.outputs.end());
   return Measurable(std::move(region), std::move(operand_inputs_));
+}
+
+Result<Lowering> UnknownThatMoves(const NodeView& node, const std::vector<std::size_t>& reads,
+                                  const std::vector<Written>& writes, std::string reason) {
+  RegionBuilder region(node);
+  std::vector<RegionBuilder::Source> leaving;
+  for (const std::size_t input : reads) {
+    if (!HasInput(node, input)) continue;
+    INFIMUM_ASSIGN_OR_RETURN(const Shape shape, InputShape(node, input));
+    INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, input));
+    const DataType sum = IsFloatingPoint(type) ? type : DataType::kS64;
+    leaving.push_back(
+        region.Add(MakeReduction(ReductionKind::kSum, {type, DataType::kNone, sum}, Shape{{ElementCount(shape)}}, {0}),
+                   {RegionBuilder::Input(input)}));
+  }
+  for (const Written& written : writes) leaving.push_back(region.Add(Fill(written.type, written.shape), {}));
+  if (leaving.empty()) return Unknown(std::move(reason));
+  leaving.pop_back();  // the last member leaves in any case
+  INFIMUM_ASSIGN_OR_RETURN(Lowering lowering, region.Finish(leaving));
+  lowering.status = LayerStatus::kUnknown;
+  lowering.least = std::move(lowering.workload);
+  lowering.workload.reset();
+  lowering.reason = std::move(reason);
+  return lowering;
 }
 
 }  // namespace infimum::lowering

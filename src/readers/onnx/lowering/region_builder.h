@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "infimum/layer/region.h"
@@ -46,5 +47,14 @@ class RegionBuilder {
   std::int64_t inputs_ = 0;
   std::int64_t weights_ = 0;
 };
+
+// Of an operator that no workload expresses: it reads these inputs whole at the least, where they are there, and writes
+// results of these shapes. Unknown for `reason`, with that as its least.
+struct Written {
+  DataType type;
+  Shape shape;
+};
+Result<Lowering> UnknownThatMoves(const NodeView& node, const std::vector<std::size_t>& reads,
+                                  const std::vector<Written>& writes, std::string reason);
 
 }  // namespace infimum::lowering

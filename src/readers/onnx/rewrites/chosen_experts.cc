@@ -1,10 +1,17 @@
-#include "src/readers/onnx/chosen_experts.h"
-
+// Mixtures of experts as exporters write them out: a gather picks slices of a stored weight by what a TopK chose.
+//
+//   TopK(router, k=2) -> [tokens, 2] -> Reshape -> Gather(w[8, k, n], axis 0) -> batched MatMul
+//   2 slices at the least, since the choices of a token differ; 8 at the most
+//
+// A gather of each gets the quantity moe.experts, as a MoE has it. Its work becomes that of a program which reads each
+// slice once, and for all tokens: as many as are stated, else as many as there can be. Where only products read the
+// result they read the slices where they are: nothing is written, and nothing read again.
 #include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "src/readers/onnx/rewrites.h"
 #include "src/readers/onnx/rewrites/graph_edit.h"
 
 namespace infimum {
@@ -13,10 +20,10 @@ namespace {
 // The same numbers, wherever they are.
 constexpr std::string_view kSameNumbers[] = {"Cast",    "Flatten",   "Identity", "Reshape",
                                              "Squeeze", "Transpose", "Unsqueeze"};
-constexpr std::string_view kViews[] = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
+constexpr std::string_view kSameOrder[] = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
 
 template <class Names>
-bool IsOneOf(std::string_view op, const Names& names) {
+bool IsAmong(std::string_view op, const Names& names) {
   return std::ranges::find(names, op) != std::end(names);
 }
 
@@ -66,7 +73,7 @@ class ChosenExperts {
   // How many indices of each token differ from one another; nullopt where the indices are not all of a TopK's.
   std::optional<std::int64_t> ChoicesOfAToken(ValueId indices, std::int64_t count) const {
     const Layer* layer = producers_[indices.index()];
-    while (layer != nullptr && IsOneOf(layer->op, kSameNumbers) && layer->inputs[0]) {
+    while (layer != nullptr && IsAmong(layer->op, kSameNumbers) && layer->inputs[0]) {
       indices = *layer->inputs[0];
       layer = producers_[indices.index()];
     }
@@ -84,7 +91,7 @@ class ChosenExperts {
     const std::vector<Layer*>& readers = readers_[slices.index()];
     if (readers.empty() || graph_.value(slices).is_graph_output) return false;
     return std::ranges::all_of(readers, [&](const Layer* reader) {
-      if (reader->status == LayerStatus::kFree && reader->bodies.empty() && IsOneOf(reader->op, kViews))
+      if (reader->status == LayerStatus::kFree && reader->bodies.empty() && IsAmong(reader->op, kSameOrder))
         return reader->inputs[0] == slices && OnlyProductsRead(*reader->outputs[0]);
       return reader->op == "MatMul" && reader->status == LayerStatus::kMeasurable;
     });
