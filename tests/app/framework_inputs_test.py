@@ -117,6 +117,16 @@ class Inputs(unittest.TestCase):
         self.assertEqual(feeds["position_ids"].tolist(), [[8, 9, 10, 11]])
         self.assertEqual(feeds["attention_mask"].tolist(), [[1] * 12 + [0] * 4])
 
+    def test_a_stated_branch_is_the_one_that_runs(self) -> None:
+        text = (
+            HEAD
+            + """g (bool[1] use_cache_branch, float[2, 3] x) => (float[2, 3] y) {
+              y = If (use_cache_branch) <then_branch = t () => (float[2, 3] a) { a = Relu (x) },
+                                         else_branch = e () => (float[2, 3] b) { b = Neg (x) }> }"""
+        )
+        for dims, expected in ({"if.then@If_0": 0}, False), ({"if.then@If_0": 1}, True), ({}, True):
+            self.assertEqual(self.feeds(text, dims)["use_cache_branch"].tolist(), [expected])
+
     def test_real_inputs_are_taken_by_name_and_checked(self) -> None:
         file = self.folder / "inputs.npz"
         keys = numpy.arange(2 * 2 * 32, dtype=numpy.float32).reshape(2, 2, 1, 32)
