@@ -684,7 +684,7 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   EXPECT_EQ(report->devices.front().floor_map, std::nullopt);
   const Section deciders = TokenDeciders(*report);
   ASSERT_FALSE(deciders.rows.empty());
-  EXPECT_THAT(deciders.rows.front().back().text, HasSubstr("weights up to 1000, caches from 100000"));
+  EXPECT_THAT(deciders.rows.front().back().text, HasSubstr("arithmetic f16 up to 1000, caches from 100000"));
   // Of weights in 4 bits what becomes of the bytes, and the type that stays.
   EXPECT_THAT(report->remarks, ::testing::Contains(HasSubstr(" with weights s4: those of MatMul and Gemm")));
 }

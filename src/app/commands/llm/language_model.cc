@@ -193,6 +193,12 @@ Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
       if (!is_new && known->second == TokenRole::kTotal) known->second = *roles[axis];
     }
   }
+  const bool has_tokens =
+      model.fixed.contains(TokenRole::kTokens) ||
+      std::ranges::any_of(model.symbols, [](const auto& symbol) { return symbol.second == TokenRole::kTokens; });
+  if (!has_tokens)
+    return Error{
+        "no input takes tokens: a language model has an input such as input_ids or inputs_embeds, of batch x tokens"};
   std::string unknown, options;
   for (const auto& [symbol, where] : open) {
     if (model.symbols.contains(symbol)) continue;  // another input has told
@@ -201,12 +207,6 @@ Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
   }
   std::erase_if(model.sizes, [&](const auto& size) { return model.symbols.contains(size.first); });
   if (!unknown.empty()) return Error{fmt::format("it is not known what {} is; bind it with{}", unknown, options)};
-  const bool has_tokens =
-      model.fixed.contains(TokenRole::kTokens) ||
-      std::ranges::any_of(model.symbols, [](const auto& symbol) { return symbol.second == TokenRole::kTokens; });
-  if (!has_tokens)
-    return Error{
-        "no input takes tokens: a language model has an input such as input_ids or inputs_embeds, of batch x tokens"};
   return model;
 }
 
