@@ -18,6 +18,8 @@ constexpr std::size_t kNeighbours = 4;
 constexpr double kNearDistance = 0.25;  // nearer than this, in logarithms, one workload is as good as the other
 constexpr double kMostMissing = 0.05;   // of the roofline: more of it has no interval
 constexpr double kLeastKnown = 0.9;     // of a model's roofline on a device that it is calibrated on
+constexpr double kFarthestOwn = 3;          // beyond, another shape's ratio says nothing: a prefill's of a step's
+constexpr double kOfMemory = 4;             // operations a byte, below which memory decides on any device
 constexpr std::size_t kLongest = 12;    // workloads that are considered for advice
 constexpr double kLeastGain = 0.01;     // of the squared error, for advice
 
@@ -34,12 +36,13 @@ struct Mean {
 };
 
 // Seconds to compute or to move a workload without any cache, whichever is more; nullopt where the device has no peak
-// of a type. `seconds_per_byte` is what bytes from memory cost.
+// of a type that may decide. `seconds_per_byte` is what bytes from memory cost.
 std::optional<double> SecondsAtBest(const KeyedWorkload& of, const KnownDevice& device, double seconds_per_byte) {
-  double seconds = static_cast<double>(of.work.read().value + of.work.written.value) * seconds_per_byte;
+  const auto bytes = static_cast<double>(of.work.read().value + of.work.written.value);
+  double seconds = bytes * seconds_per_byte;
   for (const auto& [type, flops] : ConventionalFlopsOf(of.workload, of.work)) {
     const std::optional<FlopsPerSecond> rate = device.peaks.Arithmetic(type);
-    if (!rate && flops > 0) return std::nullopt;
+    if (!rate && flops > kOfMemory * bytes) return std::nullopt;
     if (rate) seconds = std::max(seconds, flops / (rate->value * device.clock));
   }
   return seconds;
@@ -105,17 +108,21 @@ class Table {
     return MeanOfNearest(w, banned, seen_[device]);
   }
   // That of those which the device itself has.
-  std::optional<double> NearOwn(Number w, std::size_t device) { return MeanOfNearest(w, {}, ratios_[device]); }
+  std::optional<double> NearOwn(Number w, std::size_t device) {
+    return MeanOfNearest(w, {}, ratios_[device], kFarthestOwn);
+  }
 
   std::vector<Use> model;
   std::vector<std::vector<Use>> other_models;
 
  private:
   std::optional<double> MeanOfNearest(Number w, const std::set<Number>& banned,
-                                      const std::vector<std::optional<double>>& known) {
+                                      const std::vector<std::optional<double>>& known,
+                                      double farthest = INFINITY) {
     Mean mean;
     std::size_t count = 0;
     for (const auto& [distance, other] : NearestOf(w)) {
+      if (distance > farthest) break;
       if (banned.contains(other) || !known[other]) continue;
       mean.Add(*known[other], 1 / (kNearDistance + distance));
       if (++count == kNeighbours) break;

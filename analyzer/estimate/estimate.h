@@ -5,7 +5,7 @@
 //
 //   measured on others   r(w, target) ~ mean of r(w, s) over the other devices s, by exp(-years between generations)
 //   never measured       mean over the four nearest workloads of its family and type, by FLOPs and bytes; where no
-//                        other device has one, of those of the target itself
+//                        other device has one, of those of the target itself that are within a factor of eight
 //   rows of the target   its measured layers count as measured; every other r shifts by sum of (r - estimate) / (n + 3)
 //
 //   a ReLU: 9 us and roofline 3 us on a P100, 5 and 2 on a V100; roofline 5 us on a T4 (a year after the V100, two

@@ -116,13 +116,19 @@ TEST(Estimate, WithoutOtherDevicesItsOwnNearRowsCount) {
   question.others.clear();
   Measure(question.target, Relu(1000000), 3 * ReluSeconds(1000000, 1e13), question);
   question.model = {{Relu(1000000), 1}, {Relu(4000000), 2}};
-  const Result<Estimate> estimate = EstimateModel(question);
+  Result<Estimate> estimate = EstimateModel(question);
   ASSERT_TRUE(estimate.ok()) << estimate.error().message;
   const double own = 3 * ReluSeconds(1000000, 1e13), near = 2 * 3 * ReluSeconds(4000000, 1e13);
   EXPECT_NEAR(estimate->latency.count(), 1e6 * (own + near), 1e-6);
   EXPECT_NEAR(estimate->measured, own / (own + near), 1e-9);
   EXPECT_NEAR(estimate->neighbours, near / (own + near), 1e-9);
   EXPECT_EQ(estimate->interval, std::nullopt);
+  // A shape that is far from all says nothing of it.
+  question.model = {{Relu(1000000), 1}, {Relu(16000000), 1}};
+  estimate = EstimateModel(question);
+  ASSERT_TRUE(estimate.ok()) << estimate.error().message;
+  EXPECT_EQ(estimate->neighbours, 0);
+  EXPECT_GT(estimate->missing, 0.9);
 }
 
 TEST(Estimate, ADeviceOfWhichNothingIsKnownIsRefused) {
@@ -130,9 +136,13 @@ TEST(Estimate, ADeviceOfWhichNothingIsKnownIsRefused) {
   question.others.clear();
   EXPECT_THAT(EstimateModel(question).error().message, HasSubstr("no device of this kind has rows"));
   question = Two(2, 2);
+  question.model = {{Product(512, 512), 1}};
   const PeakRate memory{PeakRate::Kind::kRead, Bytes{0}, DataType::kF32, 1, 1e11, "data sheet: test"};
   question.target.peaks = *DeviceModel::Make({"gpu/x"}, {{memory}, Bytes{0}}, 1);
   EXPECT_THAT(EstimateModel(question).error().message, HasSubstr("the arithmetic of 'target' is not known"));
+  // What memory decides on any device needs none.
+  question.model = {{Relu(1000000), 1}};
+  EXPECT_TRUE(EstimateModel(question).ok());
 }
 
 // Devices that are each too slow or too fast as a whole, workloads that are so everywhere, and chance: of all of them,

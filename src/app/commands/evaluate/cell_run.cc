@@ -235,7 +235,7 @@ Result<CellRunner::Rows> CellRunner::RowsOf(const PlannedCell& planned, Latency 
   Selection selection = place->selection;
   selection.contract = read->under.selected;
   Rows rows;
-  INFIMUM_ASSIGN_OR_RETURN(const EstimateQuestion* const question, QuestionOf(graph, selection));
+  INFIMUM_ASSIGN_OR_RETURN(EstimateQuestion* const question, QuestionOf(graph, selection));
   if (question == nullptr || question->target.best.empty()) {
     rows.roofline = RooflineOf(graph, place->model, floor);
   } else {
@@ -244,10 +244,15 @@ Result<CellRunner::Rows> CellRunner::RowsOf(const PlannedCell& planned, Latency 
     const Bound* const bound = bracket.BestKnown();
     if (bound != nullptr && bracket.coverage.Lacking() <= kMostMissingOfBound)
       rows.known = KnownTime{bound->latency, bound->interval, 1};
+    // What has rows counts in context, as in a bound.
+    for (const LayerLatency& row : bracket.layers)
+      if (const Layer& layer = graph.layer(row.layer); row.status == LatencyStatus::kMeasured && row.latency)
+        question->target.best[WorkloadKey{ConfigOf(layer)}] = *row.latency;
   }
   if (question == nullptr || rows.known) return rows;
   const Result<Estimate> estimate = EstimateModel(*question);
-  if (estimate.ok() && estimate->missing <= kMostMissing)
+  // An estimate below a floor is none.
+  if (estimate.ok() && estimate->missing <= kMostMissing && estimate->latency >= floor)
     rows.known = KnownTime{estimate->latency, estimate->interval, estimate->measured};
   return rows;
 }

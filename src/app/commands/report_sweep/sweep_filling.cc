@@ -110,8 +110,8 @@ class SweepFilling {
       const bool has_results = std::ranges::find(keys, device->Key().text) != keys.end();
       if (!has_results)
         remarks_.push_back(
-            fmt::format("{}: no cell was measured there; shown is the least time, by what is known of "
-                        "the device",
+            fmt::format("{}: no cell was measured there; the least time is by what is known of the "
+                        "device",
                         device->name));
       devices_.push_back({*device, name, has_results ? latencies : FloorsOf(file_.cells, *device, name), has_results});
     }
