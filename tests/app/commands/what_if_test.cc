@@ -95,7 +95,7 @@ TEST_F(WhatIfTest, OtherPeaksOfADeviceThatIsNotHere) {
   EXPECT_DOUBLE_EQ(floor(arithmetic, "floor-textbook"), bound.at("conventional_floor_us").get<double>() / 2);
   EXPECT_LT(floor(arithmetic, "roofline"), bound.at("roofline_us").get<double>());
   const Ended table = Run({"bound", "--device", "h200", "--what-if", "peak:memory=2x"});
-  EXPECT_THAT(table.output, HasSubstr("floors and roofline only"));
+  EXPECT_THAT(table.output, HasSubstr("floors     of other peaks"));
   EXPECT_THAT(Run({"bound", "--device", "h200", "--what-if", "peak:f61=2x"}).errors, HasSubstr("no peak of 'f61'"));
 }
 

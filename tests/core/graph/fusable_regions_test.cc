@@ -392,9 +392,17 @@ TEST(FusableRegions, AttentionSaysWhatItsScoresAndItsMaskAreMultipliedBy) {
   EXPECT_EQ(values(graph), (Values{{"keys_transposed", {1}}}));
 }
 
-TEST(FusableRegions, AttentionWhoseWeightsOthersReadOrWhoseMaskHasNoKeysIsNone) {
+TEST(FusableRegions, AttentionWhoseWeightsOthersReadIsNone) {
   EXPECT_EQ(WorkloadOf(Attention({8, 8}, true), "attention"), "none");
-  EXPECT_EQ(WorkloadOf(Attention({8, 1}, false), "attention"), "none");
+}
+
+// A number for all scores of a row changes no softmax.
+TEST(FusableRegions, AMaskWithoutKeysIsNoOperandOfAttention) {
+  const std::string with = WorkloadOf(Attention({8, 8}, false), "attention");
+  const std::string without = WorkloadOf(Attention({8, 1}, false), "attention");
+  EXPECT_THAT(with, ::testing::HasSubstr(" masks="));
+  EXPECT_THAT(without, ::testing::AllOf(::testing::StartsWith("attention "),
+                                        ::testing::Not(::testing::HasSubstr("masks="))));
 }
 
 TEST(FusableRegions, RulesHaveNamesOfTheirOwn) {
