@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -127,7 +128,6 @@ Section TokensSection(const SweepReport& report, bool rooflines) {
           "no program that reads the weights and caches as they are stored, and computes all that the model "
           "does in its types, is below. Roofline: layer after layer at the device's rates."};
   const auto any = [&](const auto& has) { return std::ranges::any_of(report.cells, has); };
-  const bool is_measured = any([](const SweepCell& cell) { return cell.time.has_value(); });
   const bool is_known = any([](const SweepCell& cell) { return cell.known.has_value(); });
   rooflines = rooflines && any([](const SweepCell& cell) { return cell.roofline.has_value(); });
   if (is_known)
@@ -135,28 +135,38 @@ Section TokensSection(const SweepReport& report, bool rooflines) {
         " Kernels: the best that the store has rows of, added up; with ~ an estimate from other devices and other "
         "shapes, with the interval where four devices or more have rows.";
   section.columns = {NameColumn("device"), NameColumn("weights"), NumberColumn("batch"), NumberColumn("context")};
-  for (const std::string time : {"TTFT", "TPOT"}) {
-    section.columns.push_back(NumberColumn(time + ", least"));
-    if (rooflines) section.columns.push_back(NumberColumn(time + ", roofline"));
-    if (is_known) section.columns.push_back(NumberColumn(time + ", kernels"));
-    if (is_measured) section.columns.push_back(NumberColumn(time + ", measured"));
+  // Of each phase those that some cell has.
+  struct Columns {
+    std::string time, phase;
+    bool known = false, measured = false;
+  };
+  std::array<Columns, 2> phases{Columns{"TTFT", "prefill"}, Columns{"TPOT", "decode"}};
+  for (Columns& columns : phases) {
+    const auto in_phase = [&](const SweepCell& cell) { return FieldOf(cell, "phase") == columns.phase; };
+    columns.known = any([&](const SweepCell& cell) { return in_phase(cell) && cell.known; });
+    columns.measured = any([&](const SweepCell& cell) { return in_phase(cell) && cell.time; });
+    section.columns.push_back(NumberColumn(columns.time + ", least"));
+    if (rooflines) section.columns.push_back(NumberColumn(columns.time + ", roofline"));
+    if (columns.known) section.columns.push_back(NumberColumn(columns.time + ", kernels"));
+    if (columns.measured) section.columns.push_back(NumberColumn(columns.time + ", measured"));
   }
   section.columns.push_back(NumberColumn("tokens/s, most"));
-  if (is_measured) section.columns.push_back(NumberColumn("measured"));
+  if (phases[1].measured) section.columns.push_back(NumberColumn("measured"));
   section.columns.push_back(NumberColumn("caches"));
   section.columns.push_back(NameColumn("decided by"));
   for (const Row& row : RowsOf(report)) {
     const TokenRow least = LeastOf(row);
     TableRow& cells = section.rows.emplace_back(
         TableRow{least.place, least.weights, FieldOf(row.any(), "batch"), FieldOf(row.any(), "context")});
-    for (const Phase* const phase : {&row.prefill, &row.decode}) {
-      cells.push_back(TimeCell(phase->least()));
-      if (rooflines) cells.push_back(TimeCell(phase->roofline()));
-      if (is_known) cells.push_back(KnownCell(phase->known()));
-      if (is_measured) cells.push_back(TimeCell(phase->measured()));
+    for (const Columns& columns : phases) {
+      const Phase& phase = columns.phase == "prefill" ? row.prefill : row.decode;
+      cells.push_back(TimeCell(phase.least()));
+      if (rooflines) cells.push_back(TimeCell(phase.roofline()));
+      if (columns.known) cells.push_back(KnownCell(phase.known()));
+      if (columns.measured) cells.push_back(TimeCell(phase.measured()));
     }
     cells.push_back(RateCell(RateOf(least.batch, row.decode.least())));
-    if (is_measured) cells.push_back(RateCell(RateOf(least.batch, row.decode.measured())));
+    if (phases[1].measured) cells.push_back(RateCell(RateOf(least.batch, row.decode.measured())));
     Cell& caches = cells.emplace_back();
     if (row.decode.cell != nullptr && row.decode.cell->facts.inputs) {
       caches = Cell(BytesText(*row.decode.cell->facts.inputs));
