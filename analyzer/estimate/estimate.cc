@@ -18,8 +18,8 @@ constexpr std::size_t kNeighbours = 4;
 constexpr double kNearDistance = 0.25;  // nearer than this, in logarithms, one workload is as good as the other
 constexpr double kMostMissing = 0.05;   // of the roofline: more of it has no interval
 constexpr double kLeastKnown = 0.9;     // of a model's roofline on a device that it is calibrated on
-constexpr double kFarthestOwn = 3;          // beyond, another shape's ratio says nothing: a prefill's of a step's
-constexpr double kOfMemory = 4;             // operations a byte, below which memory decides on any device
+constexpr double kFarthestOwn = 3;      // beyond, another shape's ratio says nothing: a prefill's of a step's
+constexpr double kOfMemory = 4;         // operations a byte, below which memory decides on any device
 constexpr std::size_t kLongest = 12;    // workloads that are considered for advice
 constexpr double kLeastGain = 0.01;     // of the squared error, for advice
 
@@ -117,8 +117,7 @@ class Table {
 
  private:
   std::optional<double> MeanOfNearest(Number w, const std::set<Number>& banned,
-                                      const std::vector<std::optional<double>>& known,
-                                      double farthest = INFINITY) {
+                                      const std::vector<std::optional<double>>& known, double farthest = INFINITY) {
     Mean mean;
     std::size_t count = 0;
     for (const auto& [distance, other] : NearestOf(w)) {
