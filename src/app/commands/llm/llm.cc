@@ -70,8 +70,14 @@ class CellsOfPhase {
         labels_.push_back({{"phase", phase}, {"batch", std::to_string(batch)}, {"context", std::to_string(context)}});
       }
     if (left_out == 0) return {};
+    const auto tokens = model->fixed.find(TokenRole::kTokens);
     if (!is_prefill && model->caches.empty())
       remarks_.push_back(fmt::format("{} has no caches among its inputs: no tokens behind the first", path.string()));
+    else if (is_prefill && tokens != model->fixed.end() && tokens->second == 1 && !model->caches.empty())
+      remarks_.push_back(
+          fmt::format("{} takes one token at a time: --prefill MODEL adds the time to the first, by the "
+                      "file that takes a prompt",
+                      path.string()));
     else
       remarks_.push_back(fmt::format("left out: {} of {} of {}, whose dimensions are fixed ({})", left_out,
                                      CountText(options_.batches.size() * contexts.size(), phase + " cell"),
