@@ -400,9 +400,8 @@ TEST(FusableRegions, AttentionWhoseWeightsOthersReadIsNone) {
 TEST(FusableRegions, AMaskWithoutKeysIsNoOperandOfAttention) {
   const std::string with = WorkloadOf(Attention({8, 8}, false), "attention");
   const std::string without = WorkloadOf(Attention({8, 1}, false), "attention");
-  EXPECT_THAT(with, ::testing::HasSubstr(" masks="));
-  EXPECT_THAT(without,
-              ::testing::AllOf(::testing::StartsWith("attention "), ::testing::Not(::testing::HasSubstr("masks="))));
+  EXPECT_THAT(with, ::testing::HasSubstr(" mask=full"));
+  EXPECT_THAT(without, ::testing::AllOf(::testing::StartsWith("attention "), ::testing::HasSubstr(" mask=no")));
 }
 
 TEST(FusableRegions, RulesHaveNamesOfTheirOwn) {
