@@ -1,10 +1,10 @@
 #include "analyzer/floor/compulsory_traffic.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
-#include <string_view>
 #include <utility>
+
+#include "infimum/base/text.h"
 
 namespace infimum {
 namespace {
@@ -83,10 +83,6 @@ BodyReads CombineBranches(const std::vector<Reads>& branches, const std::map<Roo
     }
   }
   return combined;
-}
-
-bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> ops) {
-  return std::ranges::find(ops, op) != ops.end();
 }
 
 // Of what only constants go into: the largest of them, and how much of it the result needs at least.

@@ -62,6 +62,8 @@ TEST(DataSheets, AreFoundByNameAndAliasInLettersOfEitherCase) {
   };
   EXPECT_EQ(names("h100"), (std::set<std::string>{"NVIDIA H100 PCIe", "NVIDIA H100 80GB HBM3", "NVIDIA H100 NVL"}));
   EXPECT_EQ(names("A100 80GB"), (std::set<std::string>{"NVIDIA A100-SXM4-80GB", "NVIDIA A100 80GB PCIe"}));
+  EXPECT_EQ(names("a100-sxm"), (std::set<std::string>{"NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4-80GB"}));
+  EXPECT_TRUE(names("a100-sx").empty());
   EXPECT_EQ(names("NVIDIA H100 nvl"), (std::set<std::string>{"NVIDIA H100 NVL"}));
   EXPECT_TRUE(names("").empty());
   EXPECT_EQ(FindDataSheet("L40X"), nullptr);

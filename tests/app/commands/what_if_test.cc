@@ -96,6 +96,11 @@ TEST_F(WhatIfTest, OtherPeaksOfADeviceThatIsNotHere) {
   EXPECT_LT(floor(arithmetic, "roofline"), bound.at("roofline_us").get<double>());
   const Ended table = Run({"bound", "--device", "h200", "--what-if", "peak:memory=2x"});
   EXPECT_THAT(table.output, HasSubstr("floors     of other peaks"));
+  // So is a model as it could be, of which no row is there.
+  const Json half = Find(Bound({"--device", "h200", "--what-if", "contract:f16"}), "contract:f16");
+  EXPECT_GT(floor(half, "floor-textbook"), 0);
+  EXPECT_LT(floor(half, "floor-textbook"), bound.at("conventional_floor_us").get<double>());
+  EXPECT_LT(floor(half, "roofline"), bound.at("roofline_us").get<double>());
   EXPECT_THAT(Run({"bound", "--device", "h200", "--what-if", "peak:f61=2x"}).errors, HasSubstr("no peak of 'f61'"));
 }
 

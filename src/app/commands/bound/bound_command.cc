@@ -1,16 +1,13 @@
 // infimum bound MODEL: the bracket from what the store has; nothing is measured.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <set>
 
-#include "analyzer/estimate/estimate.h"
 #include "db/store/data_sheets.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
-#include "infimum/db/store.h"
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
 #include "reports/text/layer_words.h"

@@ -213,7 +213,9 @@ class SweepFilling {
           if (tag.starts_with(kAtLeast)) at_least.insert(tag.substr(kAtLeast.size()));
         }
         if (!prepared.omitted.empty() && omitting++ == 0)
-          first_omitting = fmt::format("{}, {}: {}", cell.name, cell.conditions, prepared.omitted);
+          // Operators and values have names of their owners.
+          first_omitting =
+              fmt::format("{}, {}{}", cell.name, cell.conditions, options_.anonymize ? "" : ": " + prepared.omitted);
         if (prepared.refusal) {
           cell.state = prepared.refusal->state;
           cell.reason = prepared.refusal->reason;

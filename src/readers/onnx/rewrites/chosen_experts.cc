@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "infimum/base/text.h"
 #include "src/readers/onnx/rewrites.h"
 #include "src/readers/onnx/rewrites/graph_edit.h"
 
@@ -21,11 +22,6 @@ namespace {
 constexpr std::string_view kSameNumbers[] = {"Cast",    "Flatten",   "Identity", "Reshape",
                                              "Squeeze", "Transpose", "Unsqueeze"};
 constexpr std::string_view kSameOrder[] = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
-
-template <class Names>
-bool IsAmong(std::string_view op, const Names& names) {
-  return std::ranges::find(names, op) != std::end(names);
-}
 
 class ChosenExperts {
  public:
@@ -73,7 +69,7 @@ class ChosenExperts {
   // How many indices of each token differ from one another; nullopt where the indices are not all of a TopK's.
   std::optional<std::int64_t> ChoicesOfAToken(ValueId indices, std::int64_t count) const {
     const Layer* layer = producers_[indices.index()];
-    while (layer != nullptr && IsAmong(layer->op, kSameNumbers) && layer->inputs[0]) {
+    while (layer != nullptr && IsOneOf(layer->op, kSameNumbers) && layer->inputs[0]) {
       indices = *layer->inputs[0];
       layer = producers_[indices.index()];
     }
@@ -91,7 +87,7 @@ class ChosenExperts {
     const std::vector<Layer*>& readers = readers_[slices.index()];
     if (readers.empty() || graph_.value(slices).is_graph_output) return false;
     return std::ranges::all_of(readers, [&](const Layer* reader) {
-      if (reader->status == LayerStatus::kFree && reader->bodies.empty() && IsAmong(reader->op, kSameOrder))
+      if (reader->status == LayerStatus::kFree && reader->bodies.empty() && IsOneOf(reader->op, kSameOrder))
         return reader->inputs[0] == slices && OnlyProductsRead(*reader->outputs[0]);
       return reader->op == "MatMul" && reader->status == LayerStatus::kMeasurable;
     });
