@@ -132,10 +132,10 @@ std::vector<bool> DirectLayers(const std::vector<ResolvedLayer>& layers) {
 // What is measured stays out of it: rows are of the device as it is, and they raised its rates before these multiply.
 Result<WhatIfOutcome> OnOtherDevice(const ModelGraph& graph, const Bracket& bracket,
                                     const std::vector<ResolvedLayer>& layers, const LatencyResolver& resolver,
-                                    DeviceModel device, const WhatIf& what_if) {
+                                    DeviceModel device, const Residency& residency, const WhatIf& what_if) {
   for (const PeakChange& peak : what_if.peaks) INFIMUM_RETURN_IF_ERROR(device.Multiply(peak.rate, peak.factor));
   WhatIfOutcome outcome{what_if.name, 0, {}};
-  Latency roofline{0};
+  Latency roofline = LaunchesOf(graph, device, residency);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     // A body's layers are not listed: its floor is kept.
     const Latency now = layers[i].known.floor;
@@ -212,11 +212,12 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   bracket.contract = selection.contract.value_or(MainContract(graph));
   bracket.floors = ComputeFloors(graph, device);
   bracket.coverage = CoverageOf(layers);
+  bracket.roofline = bracket.launches = LaunchesOf(graph, device, residency);
   for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
   bracket.roofline = std::max(bracket.roofline, bracket.textbook().latency);
   for (const WhatIf& what_if : options.what_ifs) {
     if (what_if.peaks.empty()) continue;
-    Result<WhatIfOutcome> outcome = OnOtherDevice(graph, bracket, layers, resolver, device, what_if);
+    Result<WhatIfOutcome> outcome = OnOtherDevice(graph, bracket, layers, resolver, device, residency, what_if);
     if (!outcome.ok()) return Within("--what-if " + what_if.name, outcome.error());
     bracket.what_ifs.push_back(*std::move(outcome));
   }

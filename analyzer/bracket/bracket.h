@@ -101,6 +101,7 @@ struct Bracket {
   // layers that fit into the caches one by one may not fit together. An estimate where nothing is measured; no bound,
   // since layers may be fused.
   Latency roofline{0};
+  Latency launches{0};        // of it what starts of kernels add, where theirs is known
   std::vector<Bound> bounds;  // in the order of the variants; none where of no layer a time is known
   const Bound* Find(BoundVariant variant) const;  // null where there is none
   // F1, the bound that runs are held against: fused where it can be; null where nothing is known.

@@ -33,30 +33,40 @@ double IntermediatesOf(const ModelGraph& graph) {
   return most;
 }
 
-Latency SumOfFloors(const ModelGraph& graph, const Residency& residency, const DeviceModel& device) {
-  Latency sum{0};
+Roofline SumOfLayers(const ModelGraph& graph, const Residency& residency, const DeviceModel& device) {
+  Roofline sum;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
     if (layer.bodies.empty()) {
-      sum += FloorOfLayer(layer, device, residency.BytesOf(graph, i));
+      const Latency floor = FloorOfLayer(layer, device, residency.BytesOf(graph, i));
+      sum.latency += floor;
+      if (floor > Latency(0)) sum.launches += std::max(device.launch() - floor, Latency(0));
       continue;
     }
-    std::optional<Latency> least;
+    std::optional<Roofline> least;
     for (const SubGraph& body : layer.bodies) {
       const std::int64_t known = std::max<std::int64_t>(body.least_executions, body.may_run_oftener ? 1 : 0);
-      const Latency once = body.graph != nullptr ? SumOfFloors(*body.graph, residency, device) : Latency(0);
-      const Latency all = once * static_cast<double>(layer.bodies.size() > 1 ? 1 : known);
-      least = std::min(all, least.value_or(all));
+      const double times = static_cast<double>(layer.bodies.size() > 1 ? 1 : known);
+      const Roofline once = body.graph != nullptr ? SumOfLayers(*body.graph, residency, device) : Roofline();
+      const Roofline all{once.latency * times, once.launches * times};
+      if (!least || all.latency < least->latency) least = all;
     }
-    sum += *least;
+    sum.latency += least->latency;
+    sum.launches += least->launches;
   }
   return sum;
 }
 
 }  // namespace
 
-Latency RooflineOf(const ModelGraph& graph, const DeviceModel& device, Latency textbook) {
-  return std::max(SumOfFloors(graph, Residency(graph, device), device), textbook);
+Roofline RooflineOf(const ModelGraph& graph, const DeviceModel& device, Latency textbook) {
+  Roofline roofline = SumOfLayers(graph, Residency(graph, device), device);
+  roofline.latency = std::max(roofline.latency + roofline.launches, textbook);
+  return roofline;
+}
+
+Latency LaunchesOf(const ModelGraph& graph, const DeviceModel& device, const Residency& residency) {
+  return device.launch() > Latency(0) ? SumOfLayers(graph, residency, device).launches : Latency(0);
 }
 
 double WorkingSetOf(const ModelGraph& graph) {

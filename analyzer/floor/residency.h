@@ -31,10 +31,15 @@ struct NearConstants {
 
 double ConstantBytesOf(const Workload& workload);
 
+struct Roofline {
+  Latency latency{0};
+  Latency launches{0};  // of it what starts of kernels add
+};
+
 // What a roofline model says of a graph without any measured row: its layers' own floors in context one after the
-// other, a loop's as often as it runs at least, of branches the cheapest; or the textbook floor where that is more.
-// No bound, since layers may be fused.
-Latency RooflineOf(const ModelGraph& graph, const DeviceModel& device, Latency textbook);
+// other, each at least the start of a kernel where the device's is known, a loop's as often as it runs at least, of
+// branches the cheapest; or the textbook floor where that is more. No bound, since layers may be fused.
+Roofline RooflineOf(const ModelGraph& graph, const DeviceModel& device, Latency textbook);
 
 class Residency {
  public:
@@ -58,5 +63,8 @@ class Residency {
   double working_set_;
   Latency between_{0};  // two uses of the same weights, at least: an inference's roofline
 };
+
+// By how much layers that take less than the start of a kernel fall short of one each.
+Latency LaunchesOf(const ModelGraph& graph, const DeviceModel& device, const Residency& residency);
 
 }  // namespace infimum

@@ -38,6 +38,7 @@ struct SweepCell {
   std::string reason;
   CellFacts facts;
   std::optional<Latency> roofline = {};  // its layers one after the other, each at the device's rates
+  std::optional<Latency> launches = {};  // of it what starts of kernels add, where the device's is known
   std::optional<KnownTime> known = {};
   std::optional<Latency> time;  // of one inference
   Interval between{};           // of `time`

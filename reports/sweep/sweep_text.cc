@@ -41,6 +41,7 @@ static void to_json(Json& json, const SweepCell& cell) {
           {"reason", TextOrNull(cell.reason)},
           {"facts", cell.facts},
           {"roofline_us", cell.roofline},
+          {"launches_us", cell.launches},
           {"known", cell.known},
           {"latency_us", cell.time},
           {"interval_us", cell.time ? Json(cell.between) : Json(nullptr)},

@@ -25,12 +25,13 @@ std::int64_t NumberOf(const SweepCell& cell, const char* field) {
 // What is least of a cell, and what was measured of it.
 struct Phase {
   const SweepCell* cell = nullptr;
+  bool has_room = true;  // for the caches
 
   std::optional<Latency> least() const { return cell != nullptr && fits() ? cell->facts.floor : std::nullopt; }
   std::optional<Latency> roofline() const { return cell != nullptr && fits() ? cell->roofline : std::nullopt; }
   std::optional<KnownTime> known() const { return cell != nullptr && fits() ? cell->known : std::nullopt; }
   std::optional<Latency> measured() const { return cell != nullptr ? cell->time : std::nullopt; }
-  bool fits() const { return cell == nullptr || cell->state != CellState::kOutOfMemory; }
+  bool fits() const { return has_room && (cell == nullptr || cell->state != CellState::kOutOfMemory); }
   // Of a floor that leaves out layers, which.
   std::string lacks() const { return cell != nullptr && !cell->state ? cell->reason : ""; }
 };
@@ -74,6 +75,7 @@ Cell RateCell(const std::optional<double>& rate) {
 // "weights", "caches", "arithmetic f16": what the time of a token goes into at least.
 std::string DecidedBy(const Phase& phase) {
   if (phase.cell == nullptr) return "";
+  if (!phase.has_room) return "does not fit: caches";
   if (!phase.fits()) return "does not fit: " + phase.cell->reason;
   if (phase.cell->state && *phase.cell->state != CellState::kOk)
     return std::string(Name(*phase.cell->state)) + ": " + phase.cell->reason;
@@ -104,7 +106,11 @@ std::vector<Row> RowsOf(const SweepReport& report) {
       Row& row = rows[{place, NumberOf(cell, "batch"), NumberOf(cell, "context")}];
       (FieldOf(cell, "phase") == "prefill" ? row.prefill : row.decode).cell = &cell;
     }
-    for (auto& [key, row] : rows) list.push_back(row);
+    for (auto& [key, row] : rows) {
+      // Where the caches of a step have no room there is none for those that the prefill makes.
+      if (!row.decode.fits()) row.prefill.has_room = false;
+      list.push_back(row);
+    }
   }
   return list;
 }
@@ -126,7 +132,10 @@ Section TokensSection(const SweepReport& report, bool rooflines) {
           "model returns them. TPOT: time of each token behind "
           "it, of all sequences of the batch together, each with so many positions in its caches. Least: "
           "no program that reads the weights and caches as they are stored, and computes all that the model "
-          "does in its types, is below. Roofline: layer after layer at the device's rates."};
+          "does in its types, is below. Roofline: layer after layer at the device's rates, each a kernel that is "
+          "started "
+          "where the time of a start is known."};
+  constexpr double kMuch = 0.1;
   const auto any = [&](const auto& has) { return std::ranges::any_of(report.cells, has); };
   const bool is_known = any([](const SweepCell& cell) { return cell.known.has_value(); });
   rooflines = rooflines && any([](const SweepCell& cell) { return cell.roofline.has_value(); });
@@ -176,6 +185,9 @@ Section TokensSection(const SweepReport& report, bool rooflines) {
     const std::string first = row.prefill.cell != nullptr && row.prefill.cell->state == CellState::kSkipped
                                   ? row.prefill.cell->reason
                                   : row.prefill.lacks();
+    const Phase& step = row.decode.cell != nullptr ? row.decode : row.prefill;
+    if (step.cell->launches && step.roofline() && *step.cell->launches >= kMuch * *step.roofline())
+      decided += fmt::format("; {} of its roofline are launches", PercentText(*step.cell->launches / *step.roofline()));
     if (!row.decode.lacks().empty()) decided += "; " + row.decode.lacks();
     if (!first.empty() && row.decode.cell != nullptr && first != row.decode.cell->reason) decided += "; TTFT: " + first;
     cells.emplace_back(std::move(decided));

@@ -7,6 +7,7 @@
 
 #include "analyzer/bracket/bracket.h"
 #include "analyzer/floor/compulsory_traffic.h"
+#include "analyzer/floor/residency.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
@@ -613,6 +614,38 @@ TEST(Floors, OneLaunchStandsApart) {
   GraphBuilder views;
   views.Output(views.View("flat", views.Input("x", {8, 1000}), {8000}));
   EXPECT_EQ(FloorIn(views, ProgramClass::kLaunched, peaks).program_class, ProgramClass::kAny);
+}
+
+// A kernel for each layer, which takes its start at least; whatever says what a roofline is.
+TEST(Rooflines, HaveTheStartOfEachKernelWhereItIsKnown) {
+  GraphBuilder model;
+  const ValueId wide = model.MatMul("wide", model.Input("x", {4096, 4096}), model.Weight("w", {4096, 4096}));
+  const ValueId flat = model.View("flat", model.MatMul("thin", wide, model.Weight("v", {4096, 1})), {4096});
+  model.Output(model.Unary("small", PointwiseKind::kRelu, flat));
+  DevicePeaks peaks = testing::TestPeaks();
+  const DeviceModel without = Device(peaks);
+  peaks.rates.push_back({PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 200e3, "measured"});
+  const DeviceModel with = Device(peaks);
+  const Latency small = FloorOfLayer(model.graph().layers.back(), without);
+  ASSERT_LT(small, Latency(5));
+  const Roofline plain = RooflineOf(model.graph(), without, Latency(0)),
+                 whole = RooflineOf(model.graph(), with, Latency(0));
+  EXPECT_EQ(plain.launches, Latency(0));
+  EXPECT_NEAR((whole.latency - plain.latency).count(), whole.launches.count(), 1e-6);
+  // `thin` reads 64 MB, a view is no kernel.
+  EXPECT_NEAR(whole.launches.count(), (Latency(5) - small).count(), 1e-6);
+  MemorySource source;
+  source.SetPeaks(testing::TestDeviceKey(), peaks);
+  WhatIf faster;
+  faster.name = "peak:launch=2x";
+  faster.peaks = {{"launch", 2}};
+  const Result<Bracket> bracket =
+      ComputeBracket(model.graph(), source, testing::TestSelection(1), {.takes = {}, .observed = {}, .what_ifs = {faster}});
+  ASSERT_TRUE(bracket.ok()) << bracket.error().message;
+  EXPECT_NEAR(bracket->launches.count(), whole.launches.count(), 1e-6);
+  EXPECT_NEAR(bracket->roofline.count(), whole.latency.count(), 1e-6);
+  ASSERT_EQ(bracket->what_ifs.size(), 1u);
+  EXPECT_NEAR(bracket->what_ifs[0].floors.back().gain.count(), 2.5, 1e-6);  // of `small`, which takes less
 }
 
 ConvolutionConfig ConvolutionOf(std::int64_t taps, std::int64_t stride) {

@@ -21,7 +21,7 @@ struct Shape {
 
 // No tensor may have more elements than this, so that every count of bytes and FLOPs built from one
 // or two of them stays an exact 64-bit integer; a shape beyond it is refused with an error.
-inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 47;
 
 // The product of the dimensions; 1 for a scalar. An error for a negative dimension or a product over
 // kMaxElements.

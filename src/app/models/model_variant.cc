@@ -164,7 +164,7 @@ Result<WhatIfOutcome> SolveVariant(const ModelVariant& variant, const ModelAsItI
     for (const ProgramClass known : {ProgramClass::kDenseRead, ProgramClass::kTextbook})
       add("floor-" + std::string(Name(known)), FloorOf(floors, known).latency,
           FloorOf(as_it_is.bracket.floors, known).latency);
-    add("roofline", RooflineOf(under.graph, device, FloorOf(floors, ProgramClass::kTextbook).latency),
+    add("roofline", RooflineOf(under.graph, device, FloorOf(floors, ProgramClass::kTextbook).latency).latency,
         as_it_is.bracket.roofline);
     return outcome;
   }

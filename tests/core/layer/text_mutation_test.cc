@@ -34,7 +34,7 @@ std::string Mutated(testing::RandomLayers& random, std::string text, const std::
                                                    "-1",
                                                    "9223372036854775807",
                                                    "9223372036854775808",
-                                                   "1099511627776",
+                                                   "140737488355328",
                                                    "16777217",
                                                    "x",
                                                    ",",

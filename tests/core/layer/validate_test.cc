@@ -30,7 +30,7 @@ TEST(Validate, ConvolutionsMustBeConsistent) {
   EXPECT_EQ(Convolution("stride=0x1"), "1: stride holds 0, it must be from 1 to 16777216");
   EXPECT_EQ(Convolution("pad=1,1"), "1: pad has 2 numbers, write all begins, then all ends: 4");
   EXPECT_EQ(Convolution("groups=3"), "1: groups=3 does not divide 8 channels and 8 out_channels");
-  EXPECT_EQ(Convolution("groups=0"), "1: groups holds 0, it must be from 1 to 1099511627776");
+  EXPECT_EQ(Convolution("groups=0"), "1: groups holds 0, it must be from 1 to 140737488355328");
   EXPECT_EQ(
       Convolution("kernel=19x3"),
       "1: the output has no elements: kernel=19x3 with its dilation is larger than in=1x8x16x16 with its padding");
@@ -52,10 +52,10 @@ TEST(Validate, ConvolutionsWhoseCountsWouldNotBeExactAreRefused) {
             "1: pad holds 9223372036854775807, it must be from -16777216 to 16777216");
   EXPECT_EQ(Convolution("in=1x1x16777216x16 stride=16777216x1 transposed=yes"),
             "1: a spatial extent of the output holds 281474959933441, it must be from 1 to 16777216");
-  EXPECT_EQ(Convolution("out_channels=1099511627776"),
-            "1: the weights' shape: shape '1099511627776x8x3x3' has more than 1099511627776 elements");
-  EXPECT_EQ(Convolution("in=1x1x1024x1024 out_channels=1048576 pad=2,2,2,2"),
-            "1: the output's shape: shape '1x1048576x1026x1026' has more than 1099511627776 elements");
+  EXPECT_EQ(Convolution("out_channels=140737488355328"),
+            "1: the weights' shape: shape '140737488355328x8x3x3' has more than 140737488355328 elements");
+  EXPECT_EQ(Convolution("in=1x1x1024x1024 out_channels=134217728 pad=2,2,2,2"),
+            "1: the output's shape: shape '1x134217728x1026x1026' has more than 140737488355328 elements");
 }
 
 TEST(Operands, StandInTheOrderOfTheHeaders) {

@@ -191,9 +191,9 @@ TEST(Dimensions, WithoutNameAreBoundByInputAndAxis) {
 
 TEST(Dimensions, OutOfRangeAreRefused) {
   const std::string text = "g (float[batch, 8] x) => (float[batch, 8] y) { y = Relu (x) }";
-  EXPECT_EQ(ErrorOf(text, {{"batch", -1}}), "--dim batch=-1: a dimension must be from 0 to 2^40");
-  EXPECT_THAT(ErrorOf(text, {{"batch", INT64_MAX}}), HasSubstr("a dimension must be from 0 to 2^40"));
-  EXPECT_THAT(ErrorOf(text, {{"batch", std::int64_t{1} << 40}}), HasSubstr("input 'x': "));
+  EXPECT_EQ(ErrorOf(text, {{"batch", -1}}), "--dim batch=-1: a dimension must be from 0 to 2^47");
+  EXPECT_THAT(ErrorOf(text, {{"batch", INT64_MAX}}), HasSubstr("a dimension must be from 0 to 2^47"));
+  EXPECT_THAT(ErrorOf(text, {{"batch", std::int64_t{1} << 47}}), HasSubstr("input 'x': "));
 }
 
 TEST(Dimensions, OfZeroMakeLayersWithoutElementsFree) {

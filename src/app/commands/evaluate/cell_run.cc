@@ -210,15 +210,15 @@ Result<CellRunner::Prepared> CellRunner::Prepare(const PlannedCell& planned, boo
 }
 
 // The store's rows of all devices of the kind are read once for a device, number of threads and contract. Null where
-// there are none, or the device's peaks are not known.
+// there are none.
 Result<EstimateQuestion*> CellRunner::QuestionOf(const ModelGraph& graph, const Selection& selection) {
   const std::string key = fmt::format("{}/{}/{}/{}", graph.sha256, selection.threads,
                                       selection.contract ? Name(*selection.contract) : "", selection.device.text);
   auto found = questions_.find(key);
   if (found == questions_.end()) {
-    Result<EstimateQuestion> question = AskForEstimate(graph, selection, store_);
-    const bool has_rows = question.ok() && (!question->target.best.empty() || !question->others.empty());
-    found = questions_.emplace(key, has_rows ? std::optional(*std::move(question)) : std::nullopt).first;
+    INFIMUM_ASSIGN_OR_RETURN(EstimateQuestion question, AskForEstimate(graph, selection, store_));
+    const bool has_rows = !question.target.best.empty() || !question.others.empty();
+    found = questions_.emplace(key, has_rows ? std::optional(std::move(question)) : std::nullopt).first;
   } else if (found->second) {
     AskAgain(graph, *found->second);
   }
@@ -237,10 +237,13 @@ Result<CellRunner::Rows> CellRunner::RowsOf(const PlannedCell& planned, Latency 
   Rows rows;
   INFIMUM_ASSIGN_OR_RETURN(EstimateQuestion* const question, QuestionOf(graph, selection));
   if (question == nullptr || question->target.best.empty()) {
-    rows.roofline = RooflineOf(graph, place->model, floor);
+    const Roofline roofline = RooflineOf(graph, place->model, floor);
+    rows.roofline = roofline.latency;
+    rows.launches = roofline.launches;
   } else {
     INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(graph, store_, selection));
     rows.roofline = bracket.roofline;
+    rows.launches = bracket.launches;
     const Bound* const bound = bracket.BestKnown();
     if (bound != nullptr && bracket.coverage.Lacking() <= kMostMissingOfBound)
       rows.known = KnownTime{bound->latency, bound->interval, 1};
@@ -249,6 +252,7 @@ Result<CellRunner::Rows> CellRunner::RowsOf(const PlannedCell& planned, Latency 
       if (const Layer& layer = graph.layer(row.layer); row.status == LatencyStatus::kMeasured && row.latency)
         question->target.best[WorkloadKey{ConfigOf(layer)}] = *row.latency;
   }
+  if (place->model.launch() <= Latency(0)) rows.launches.reset();
   if (question == nullptr || rows.known) return rows;
   const Result<Estimate> estimate = EstimateModel(*question);
   // An estimate below a floor is none.

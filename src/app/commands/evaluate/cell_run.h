@@ -62,6 +62,7 @@ class CellRunner {
   // What its layers take one after the other at the device's rates, and by the rows that the store has.
   struct Rows {
     std::optional<Latency> roofline;
+    std::optional<Latency> launches;  // of it what starts of kernels add, where the device's is known
     std::optional<KnownTime> known;
   };
   // `floor`: the textbook's.

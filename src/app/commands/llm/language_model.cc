@@ -21,13 +21,29 @@ bool HasAny(std::string_view text, std::initializer_list<std::string_view> parts
   return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+// Whether a part of a name between dots, underlines and slashes is k or v: "layer0_k", "v.3", "past_k1"; not
+// "pixel_values".
+bool NamesKeysOrValues(std::string_view name) {
+  constexpr std::string_view kParts[] = {"k", "v", "key", "value"};
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t end = std::min(name.find_first_of("._/", at), name.size());
+    std::string_view part = name.substr(at, end - at);
+    while (!part.empty() && std::isdigit(static_cast<unsigned char>(part.back())) != 0) part.remove_suffix(1);
+    if (IsOneOf(part, kParts)) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 // Keys or values: floating point, or integers where they are quantized, of three dimensions and more.
 bool IsCache(const DeclaredInput& input) {
   const std::string name = Lower(input.name);
   // What was made of the encoder's output keeps its length, and the state of a recurrence or convolution has none.
-  return input.dims.size() >= 3 &&
-         !HasAny(name, {"mask", "embed", "position", "encoder", "cross", "conv", "recurrent", "ssm", "state"}) &&
-         HasAny(name, {"past", "cache", "kv"});
+  if (input.dims.size() < 3 ||
+      HasAny(name, {"mask", "embed", "position", "encoder", "cross", "conv", "recurrent", "ssm"}))
+    return false;
+  if (HasAny(name, {"state"})) return HasAny(name, {"key_state", "value_state", "k_state", "v_state"});
+  return HasAny(name, {"past", "cache", "kv"}) || NamesKeysOrValues(name);
 }
 
 using Roles = std::vector<std::optional<TokenRole>>;

@@ -132,8 +132,21 @@ void RemarkOfWeights(SweepReport& report) {
                     Join(std::vector<std::string>(same.begin(), same.end()), ", ")));
   if (!fewer.empty())
     report.remarks.push_back(fmt::format(
-        "{} of weights become {}: those of MatMul and Gemm; tables of embeddings, experts and convolutions stay",
+        "{} of weights become {}: those of MatMul, Gemm and MoE; tables of embeddings, convolutions and experts that a "
+        "Gather picks stay",
         BytesText(*own), Join(fewer, ", ")));
+}
+
+// GPUs that a data sheet alone knows.
+void RemarkOfLaunches(SweepReport& report) {
+  std::set<std::string> unknown;
+  for (const SweepCell& cell : report.cells)
+    if (cell.kind == DeviceKind::kGpu && cell.roofline && !cell.launches) unknown.insert(cell.device);
+  if (!unknown.empty())
+    report.remarks.push_back(
+        fmt::format("starts of kernels are in no time of {}: no data sheet has them, `infimum-microbench-cuda` on the "
+                    "device measures them",
+                    Join(std::vector<std::string>(unknown.begin(), unknown.end()), ", ")));
 }
 
 // Where the type that the model computes in decides on a device that has faster ones.
@@ -223,6 +236,7 @@ Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk) {
   report.remarks.insert(report.remarks.end(), remarks.begin(), remarks.end());
   RemarkOfWeights(report);
   RemarkOfArithmetic(report);
+  RemarkOfLaunches(report);
   return report;
 }
 

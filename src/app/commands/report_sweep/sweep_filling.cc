@@ -244,6 +244,7 @@ class SweepFilling {
     INFIMUM_ASSIGN_OR_RETURN(const CellRunner::Rows rows,
                              runner_->RowsOf(planned, cell.facts.floor.value_or(Latency(0))));
     cell.roofline = rows.roofline;
+    cell.launches = rows.launches;
     cell.known = rows.known;
     return {};
   }

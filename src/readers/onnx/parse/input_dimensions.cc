@@ -65,7 +65,7 @@ Status BindInput(const onnx::ValueInfoProto& input, const std::map<std::string, 
         continue;
       }
       if (bound->second < 0 || bound->second > kMaxElements)
-        return Error{"--dim " + name + "=" + std::to_string(bound->second) + ": a dimension must be from 0 to 2^40"};
+        return Error{"--dim " + name + "=" + std::to_string(bound->second) + ": a dimension must be from 0 to 2^47"};
       dim.set_dim_value(bound->second);
     }
     shape.dims.push_back(dim.dim_value());
