@@ -245,6 +245,8 @@ std::string TokensText(const SweepReport& report, std::size_t width) {
   const auto lines = Split(text, '\n');
   if (width > 0 && std::ranges::any_of(lines, [&](std::string_view line) { return DisplayWidth(line) > width; }))
     text = SectionTable(TokensSection(report, false), width);
+  if (const Section deciders = TokenDeciders(report); !deciders.rows.empty())
+    text += fmt::format("\n{}\n{}", deciders.title, SectionTable(deciders, width));
   for (const std::string& remark : report.remarks) text += "\n" + remark + "\n";
   return text;
 }

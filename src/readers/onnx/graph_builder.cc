@@ -149,12 +149,8 @@ constexpr int kMostDimensions = 64;
 // Where a tensor lies beside the model; empty of others.
 std::string PlaceOf(const onnx::TensorProto& tensor) {
   if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return "";
-  std::string location, offset = "0";
-  for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
-    if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = entry.value();
-  }
-  return offset + " " + location;
+  const std::string offset = ExternalEntry(tensor, "offset");
+  return (offset.empty() ? "0" : offset) + " " + ExternalEntry(tensor, "location");
 }
 
 // Initializers that are another one by a name of their own (tied weights): they lie in one place beside the model. A
@@ -248,7 +244,8 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
     constexpr std::int64_t kMostExtents = 32;
     if (!is_there && (type == DataType::kS64 || type == DataType::kS32) && shape.rank() <= 1 &&
         ElementCount(shape) <= kMostExtents)
-      return Error{"its integers may decide a shape, and the file beside the model that they lie in is not there"};
+      return Error{"its integers may decide a shape, and the file beside the model that they lie in, " +
+                   Quoted(ExternalEntry(tensor, "location")) + ", is not there: copy it beside the model"};
     if (type != DataType::kNone && is_there && ElementCount(shape) <= MostKept(type))
       SetElements(value, Tensor{type, shape, {elements.bytes.begin(), elements.bytes.end()}});
   } else {

@@ -298,9 +298,7 @@ Result<ModelGraph> Read(ModelFile& file, const ReadOptions& options) {
 // Of all tensors that lie beside the model, wherever in a message they are; protobuf has limited how deep.
 void AddLocations(const google::protobuf::Message& message, std::set<std::string>& locations) {
   if (const auto* tensor = dynamic_cast<const onnx::TensorProto*>(&message))
-    for (const onnx::StringStringEntryProto& entry : tensor->external_data())
-      if (entry.key() == "location" && tensor->data_location() == onnx::TensorProto::EXTERNAL)
-        locations.insert(entry.value());
+    if (const std::string location = ExternalEntry(*tensor, "location"); !location.empty()) locations.insert(location);
   const google::protobuf::Reflection& fields = *message.GetReflection();
   std::vector<const google::protobuf::FieldDescriptor*> present;
   fields.ListFields(message, &present);

@@ -171,7 +171,10 @@ TEST(ExternalData, ThatIsAbsentAndMayDecideAShapeIsNamed) {
   shape.set_data_location(onnx::TensorProto::EXTERNAL);
   shape.add_external_data()->set_key("location");
   shape.mutable_external_data(0)->set_value("w.bin");
-  EXPECT_THAT(ReadIn(folder, model), HasSubstr("initializer 'shape': its integers may decide a shape, and the file"));
+  EXPECT_THAT(
+      ReadIn(folder, model),
+      HasSubstr(
+          "initializer 'shape': its integers may decide a shape, and the file beside the model that they lie in, '"));
 }
 
 TEST(ExternalData, IsHashedByItsContent) {

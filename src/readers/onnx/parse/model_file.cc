@@ -292,21 +292,23 @@ Result<const MappedFile*> ExternalData::Find(const std::string& location) {
   return files_.emplace(location, std::make_unique<MappedFile>(std::move(mapped))).first->second.get();
 }
 
+std::string ExternalEntry(const onnx::TensorProto& tensor, std::string_view key) {
+  if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return "";
+  const auto found = std::ranges::find(tensor.external_data(), key, &onnx::StringStringEntryProto::key);
+  return found == tensor.external_data().end() ? "" : found->value();
+}
+
 Result<std::span<const std::byte>> ExternalData::Check(const onnx::TensorProto& tensor, const Shape& shape) {
-  std::string location;
-  std::int64_t offset = 0;
-  std::optional<std::int64_t> length;
-  for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
-    if (entry.key() == "location") location = entry.value();
-    if (entry.key() != "offset" && entry.key() != "length") continue;
-    const std::optional<std::int64_t> number = ParseInteger(entry.value());
-    if (!number || *number < 0)
-      return Error{"external data has " + entry.key() + " " + Quoted(entry.value()) + ", expected a number of bytes"};
-    if (entry.key() == "offset")
-      offset = *number;
-    else
-      length = *number;
+  const std::string location = ExternalEntry(tensor, "location");
+  std::optional<std::int64_t> length, start;
+  for (const auto& [key, number] : {std::pair("offset", &start), std::pair("length", &length)}) {
+    const std::string text = ExternalEntry(tensor, key);
+    if (text.empty()) continue;
+    *number = ParseInteger(text);
+    if (!*number || **number < 0)
+      return Error{std::string("external data has ") + key + " " + Quoted(text) + ", expected a number of bytes"};
   }
+  const std::int64_t offset = start.value_or(0);
   INFIMUM_ASSIGN_OR_RETURN(const MappedFile* file, Find(location));
   if (file == nullptr) return std::span<const std::byte>();
 

@@ -100,6 +100,9 @@ std::optional<Elided> ElidedOf(const onnx::TensorProto& tensor);
 //   ExternalData data("models/gpt2.onnx");
 //   Result<std::span<const std::byte>> bytes = data.Check(tensor, shape);   // error: "... '../secret' is outside ..."
 
+// Of a tensor that lies beside the model: "location", "offset" or "length"; empty where it does not say.
+std::string ExternalEntry(const onnx::TensorProto& tensor, std::string_view key);
+
 class ExternalData {
  public:
   // `may_be_absent`: of a file that is not there the elements are empty.
