@@ -176,11 +176,10 @@ class Table {
     for (Number other = 0; other < workloads_.size(); ++other) {
       const Work &a = of.work, &b = workload(other).work;
       if (other == w || kind(workload(other)) != kind(of)) continue;
-      nearest.emplace_back(
-          std::hypot(far(static_cast<double>(a.conventional.value), static_cast<double>(b.conventional.value)),
-                     far(static_cast<double>(a.read().value + a.written.value),
-                         static_cast<double>(b.read().value + b.written.value))),
-          other);
+      const double flops = far(static_cast<double>(a.conventional.value), static_cast<double>(b.conventional.value));
+      const double bytes = far(static_cast<double>(a.read().value + a.written.value),
+                               static_cast<double>(b.read().value + b.written.value));
+      nearest.emplace_back(std::sqrt(flops * flops + bytes * bytes), other);  // std::hypot needs glibc 2.35
     }
     std::ranges::sort(nearest);
     return nearest;

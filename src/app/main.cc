@@ -59,6 +59,8 @@ std::string DescribeParseError(const CLI::App& app, const CLI::ParseError& error
     if (!is_option && word.find('=') != std::string::npos && std::ranges::find(known, "--dim") != known.end())
       return fmt::format("unknown argument {0}; each dimension takes an option of its own: --dim {1}", Quoted(word),
                          Quoted(word));
+    if (std::ranges::find(known, word) != known.end())
+      return fmt::format("{} stands before the command that it belongs to: write it behind {}", word, Quoted(command));
     const std::vector<std::string_view> views(known.begin(), known.end());
     const char* kind = is_option ? "option" : chosen.empty() ? "command" : "argument";
     const std::string guess = DidYouMean(word, views);

@@ -63,6 +63,13 @@ TEST(CommandLine, NoCommandAndNoModelAreUsageErrors) {
   EXPECT_EQ(program.Infimum({"analyze", "m.onnx", "--budget", "soon"}).exit_code, 2);
 }
 
+TEST(CommandLine, AnOptionBeforeTheCommandThatHasItIsToldItsPlace) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum({"synth", "--output", "models", "fc"});
+  EXPECT_EQ(ended.exit_code, 2);
+  ExpectOneError(ended, "--output stands before the command that it belongs to: write it behind 'infimum synth fc'");
+}
+
 TEST(CommandLine, UnknownRulesAreAUsageErrorWithAGuessOrTheList) {
   const ProgramTest program;
   const Ended guessed = program.Infimum({"bound", "m.onnx", "--rules", "benanza-2109"});

@@ -191,7 +191,7 @@ void AddDbCommand(CLI::App& app, Invocation& invocation) {
                                           "Rows of each table and of each device.", "infimum db stats", RunStats);
   AddFormat(stats, stats_options->format);
   const auto [merge, merge_options] =
-      add("merge", "copy copy everything of other stores into this one",
+      add("merge", "copy everything of other stores into this one",
           "SQLite files or PostgreSQL databases, each in one transaction; rows keep the campaign that they came from. "
           "Merging\nagain adds nothing.",
           "infimum db merge laptop.db --db team.db", RunMerge);

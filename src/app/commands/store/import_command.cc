@@ -190,7 +190,7 @@ Result<int> RunImport(const ImportOptions& options) {
 void AddImportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ImportOptions>();
   CLI::App* command = NewCommand(
-      app, "import", "import import results of runners and framework runs into the store",
+      app, "import", "import results of runners and framework runs into the store",
       "Takes results journals (.jsonl), Google Benchmark JSON of our runners and of other programs (the Benanza\n"
       "measurements of 2019 among them), and runs (infimum.run/1), each also compressed with gzip; and ONNX models "
       "(.onnx),\n"

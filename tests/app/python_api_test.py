@@ -1,0 +1,136 @@
+"""The Python package over the program: every function, what it says of a failure, and that it stops with its caller.
+
+    python python_api_test.py PACKAGE_FOLDER INFIMUM MODEL.onnx
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PACKAGE, PROGRAM, MODEL = (os.path.abspath(word) for word in sys.argv[1:4])
+sys.path.insert(0, PACKAGE)
+os.environ["INFIMUM_PROGRAM"] = PROGRAM
+
+import infimum
+from infimum._process import _words
+
+
+class PythonApi(unittest.TestCase):
+    folder: tempfile.TemporaryDirectory[str]
+    analysis: infimum.Analysis
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.folder = tempfile.TemporaryDirectory()
+        os.chdir(cls.folder.name)
+        cls.analysis = infimum.analyze(MODEL, budget="20s", progress=False, backend="fake", framework="none")
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        os.chdir("/")
+        cls.folder.cleanup()
+
+    def test_an_analysis_has_page_and_numbers(self) -> None:
+        analysis = self.analysis
+        self.assertEqual(analysis.schema, "infimum.report/2")
+        self.assertIn("<!doctype html>", analysis.page.lower())
+        self.assertTrue(analysis.headline)
+        best = analysis.best_known
+        assert best is not None and best.low_us is not None and best.high_us is not None
+        self.assertLessEqual(best.low_us, best.latency_us)
+        self.assertLessEqual(best.latency_us, best.high_us)
+        shown = analysis._repr_html_()
+        self.assertTrue(shown.startswith("<iframe srcdoc="))
+        self.assertNotIn("<!doctype", shown.lower().split("srcdoc=", 1)[1][:40])  # escaped
+        again = infimum.report(MODEL, progress=False, backend="fake")
+        self.assertEqual(again["model"], analysis["model"])
+        self.assertEqual(again.bounds.keys(), analysis.bounds.keys())
+
+    def test_floors_of_a_device_that_is_not_here(self) -> None:
+        bracket = infimum.bound(MODEL, device="h100-sxm")
+        self.assertGreater(bracket.floors["textbook"], 0)
+        self.assertLessEqual(bracket.floors["dense-read"], bracket.floors["textbook"])
+        self.assertEqual(bracket.bounds, {})
+        self.assertIsNone(bracket.best_known)
+        faster = infimum.bound(MODEL, device="h100-sxm", what_if=["peak:memory=2x", "peak:f32=2x"])
+        self.assertEqual(len(faster["what_ifs"]), 2)
+
+    def test_layers_are_a_table(self) -> None:
+        layers = infimum.inspect(MODEL).table()
+        self.assertGreater(len(layers), 5)
+        plain = layers if isinstance(layers, list) else layers.to_dict("records")
+        self.assertIn("flops", plain[0])
+
+    def test_questions_to_the_store(self) -> None:
+        names = infimum.query().table()
+        plain = names if isinstance(names, list) else names.to_dict("records")
+        self.assertIn("best-candidate", [row["query"] for row in plain])
+        counted = infimum.query(sql="select count(*) as n from measurements")
+        self.assertGreater(counted["rows"][0][0], 0)
+        self.assertGreater(len(infimum.query("outcomes").table()), 0)
+        self.assertTrue(any(device["here"] for device in infimum.devices()["devices"]))
+
+    def test_synthesized_models_are_evaluated(self) -> None:
+        made = infimum.synth("fc", output="models", layers="1,2", nodes="8", inputs="8", outputs="8", progress=False)
+        self.assertEqual(len(made), 2)
+        models, frameworks = [{"file": str(made[0])}], [{"name": "onnxruntime"}]
+        file = {"schema": "infimum.evaluation/1", "models": models, "frameworks": frameworks}
+        Path("cells.json").write_text(json.dumps(file))
+        cells = infimum.evaluate("cells.json", list=True, progress=False)
+        self.assertEqual(len(cells["cells"]), 1)
+
+    def test_tokens_per_second(self) -> None:
+        infimum.synth("decoder", output="decoders", progress=False, layers="1", hidden="64", heads="2", kv_heads="1")
+        (model,) = Path("decoders").glob("*.onnx")
+        table = infimum.llm(model, device="h100-sxm", context="1023", batch="1", progress=False)
+        self.assertEqual({cell["fields"]["phase"] for cell in table["cells"]} - {"prefill", "decode"}, set())
+        self.assertGreater(len(table.table()), 0)
+
+    def test_a_run_is_compared(self) -> None:
+        run = '{"schema":"infimum.run/1","framework":"engine","framework_version":"1","model":"m","threads":1,' \
+              '"end_to_end":[{"samples_us":[50.0,51.0,52.0]}],"layers":[{"name":"a","op":"Conv","samples_us":[40.0]}]}'
+        Path("run.json").write_text(run)
+        self.assertEqual(infimum.compare(run="run.json")["schema"], "infimum.compare/1")
+
+    def test_failures_are_exceptions(self) -> None:
+        with self.assertRaises(infimum.Failed) as raised:
+            infimum.inspect("absent.onnx")
+        self.assertEqual(raised.exception.code, 1)
+        self.assertIn("absent.onnx", raised.exception.message)
+        with self.assertRaises(infimum.Failed) as raised:
+            infimum.bound(MODEL, no_such_option=3)
+        self.assertEqual(raised.exception.code, 2)
+
+    def test_options_are_words(self) -> None:
+        self.assertEqual(
+            _words({"what_if": ["a", "b"], "dim": {"batch": 8}, "layers": True, "again": False, "device": None}),
+            ["--what-if", "a", "--what-if", "b", "--dim", "batch=8", "--layers"],
+        )
+
+    def test_an_interrupt_stops_the_program(self) -> None:
+        slow = Path("slow")
+        slow.write_text("#!/bin/sh\ntrap 'echo stopped > stopped; exit 130' INT\necho begun >&2\nwhile :; do sleep 0.1; done\n")
+        slow.chmod(0o755)
+        script = f"import sys; sys.path.insert(0, {PACKAGE!r}); import infimum; infimum.analyze('model.onnx')"
+        caller = subprocess.Popen(
+            [sys.executable, "-c", script], stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "INFIMUM_PROGRAM": str(slow.absolute())},
+            # What a shell starts in the background ignores it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+        )  # fmt: skip
+        with caller:
+            assert caller.stderr is not None
+            self.assertEqual(caller.stderr.readline(), "begun\n")
+            caller.send_signal(signal.SIGINT)
+            self.assertIn("KeyboardInterrupt", caller.stderr.read())
+        self.assertNotEqual(caller.returncode, 0)
+        self.assertEqual(Path("stopped").read_text(), "stopped\n")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
