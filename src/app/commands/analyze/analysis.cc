@@ -286,6 +286,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
   talk.Say(FirstAnswer(analysis.bracket, plan, options.campaign.budget, std::chrono::steady_clock::now() - start));
 
+  const std::chrono::seconds budget = options.campaign.budget;
+  // Its share is too small for R: the layers come first, and half of the framework's processes do.
+  const bool is_short = budget / kShowShare < kLeastForReplay;
   std::vector<AnalysisWarning> warnings;
   // A runner that had to be ended would have to be again.
   const auto goes_on = [&] { return !analysis.failed && !Interrupted(); };
@@ -304,11 +307,11 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     framework.dims = options.dims;
     framework.inputs = options.inputs;
     framework.threads = selection.threads;
-    framework.repetitions = 2;
+    framework.repetitions = is_short ? 1 : 2;
     framework.layers = layers;
     framework.contract = MainContract(stored);
-    framework.sampling = FrameworkSampling(options.campaign.budget);
-    framework.budget = options.campaign.budget;
+    framework.sampling = FrameworkSampling(budget);
+    framework.budget = budget;
     return MeasureFramework(installation, options.model, framework, talk);
   };
   if (options.framework != "none") {
@@ -339,10 +342,10 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     }
   }
 
-  const std::chrono::seconds budget = options.campaign.budget, none(0);
+  const std::chrono::seconds none(0);
   const std::chrono::seconds peaks_time = more_peaks ? std::min(kPeaksTime, budget / 8) : none;
   const bool needs_cold = analysis.bracket.context && !analysis.bracket.context->stays_near();
-  const std::chrono::seconds cold_time = needs_cold ? budget / kColdShare : none;
+  const std::chrono::seconds cold_time = needs_cold && !is_short ? budget / kColdShare : none;
   // Without a framework nothing makes the weights and says what the outputs must be; times that are made up show
   // nothing.
   const bool can_show = options.replay && options.framework != "none" && options.campaign.backend != "fake";
@@ -355,10 +358,10 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   }
   const std::chrono::seconds run_time =
       fresh ? std::chrono::ceil<std::chrono::seconds>(3 * FrameworkSampling(budget)) : none;
-  const std::chrono::seconds show_time = (shows ? budget / kShowShare : none) + run_time;
+  const std::chrono::seconds show_time = (shows && !is_short ? budget / kShowShare : none) + run_time;
   if (!plan.entries.empty() && goes_on()) {
     CampaignOptions campaign = options.campaign;
-    campaign.budget = Left(start, budget - peaks_time - cold_time - show_time);
+    campaign.budget = std::max(Left(start, budget - peaks_time - cold_time - show_time), is_short ? budget / 2 : none);
     talk.Say(fmt::format(
         "measuring {} configurations of layers and regions within {} s; Ctrl-C stops and reports what is known by then",
         plan.entries.size(), campaign.budget.count()));
