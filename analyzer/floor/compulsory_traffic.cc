@@ -157,8 +157,10 @@ bool IsGather(const Layer& layer) {
 }
 
 // `kept`: operands that the result is written over; the others are needed whole.
-Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, const std::set<std::size_t>* kept,
-                   const std::vector<Backing>& backing) {
+Reads ReadsOfLayer(const ModelGraph& graph, std::size_t index, const NeededShares& needs,
+                   const std::set<std::size_t>* kept, const std::vector<Backing>& backing) {
+  const Layer& layer = graph.layers[index];
+  const double needed = needs.of(graph, index);
   Reads reads;
   if (!layer.workload && !layer.least) return reads;
   bool only_constants = true;
@@ -175,8 +177,10 @@ Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, c
     const bool is_whole = from.constant && !KeepsElementsApart(layer);
     const bool is_new = kept != nullptr && !kept->contains(operand);
     const double share = is_whole || is_new ? 1 : ShareOfOperand(graph, layer, operand, needed);
-    const double bytes = LeastRead(graph, layer, operand) * share;
-    Raise(reads, from.root, std::min(bytes, from.least));
+    const double bytes = LeastRead(graph, layer, operand) * share * needs.of_operand(graph, index, operand);
+    // What is stored in fewer bytes than it is read as, in part too.
+    const double stored = from.least / std::max(BytesOf(graph.value(*layer.inputs[input])), from.least);
+    Raise(reads, from.root, std::min(bytes * stored, from.least));
   }
   return reads;
 }
@@ -208,7 +212,7 @@ GraphReads FindReads(const ModelGraph& graph, const NeededShares& needs, const M
     const std::set<std::size_t>* kept = outer == nullptr ? needs.updates().KeptBy(i) : nullptr;
     if (needed <= 0 && kept == nullptr) continue;
     if (layer.bodies.empty()) {
-      by_layer[i].push_back(ReadsOfLayer(graph, layer, needed, kept, result.backing));
+      by_layer[i].push_back(ReadsOfLayer(graph, i, needs, kept, result.backing));
       continue;
     }
     // If has two bodies of which one runs; every other operator has one.

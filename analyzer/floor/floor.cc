@@ -87,7 +87,8 @@ FlopsByType SumFlops(const ModelGraph& graph, const NeededShares& needs, const D
       }
       for (const auto& [type, count] : *cheapest) sum[type] += count;
     }
-    for (const auto& [type, count] : FlopsOf(layer, flops_of)) sum[type] += count;
+    const double share = needs.of_work(graph, i);
+    for (const auto& [type, count] : FlopsOf(layer, flops_of)) sum[type] += share * count;
   }
   return sum;
 }

@@ -169,6 +169,13 @@ double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operan
         graph.value(*layer.outputs[result.output]).shape == graph.value(*layer.inputs[result.input]).shape)
       read = std::max(0.0, read - static_cast<double>(result.written.value));
   const MovementConfig* movement = ConfigOf<MovementConfig>(layer);
+  const Value* value = OperandValue(graph, layer, operand);
+  // A gather that dequantizes counts as many experts as there can be.
+  if (const RunTimeQuantity* const choices = movement == nullptr ? FindChoices(graph, layer) : nullptr;
+      choices != nullptr && layer.op.ends_with("GatherBlockQuantized") && value != nullptr &&
+      value->kind == ValueKind::kWeight)
+    return read * static_cast<double>(choices->stated.value_or(choices->least)) /
+           static_cast<double>(choices->stated.value_or(choices->most));
   if (operand != 0 || movement == nullptr || movement->kind != MovementKind::kGather || movement->indices <= 0)
     return read;
   const double rows = static_cast<double>(SizeOf(movement->types.input, ElementCount(movement->outputs[0])).value);
@@ -215,7 +222,7 @@ std::vector<std::optional<ValueId>> CapturedValues(const ModelGraph& body, const
 }
 
 NeededShares::NeededShares(const ModelGraph& graph, UnknownLayers unknown)
-    : whole_(graph), updates_(graph), unknown_(unknown) {
+    : whole_(graph), updates_(graph), work_(graph), unknown_(unknown) {
   std::vector<double> outputs(graph.outputs.size(), 1);
   // What an update in place adds is needed by itself.
   for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -278,8 +285,9 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
         const double read = operand < layer.work.operand_reads.size() ? LeastRead(graph, layer, operand) : whole;
         // A product needs all of its operands; those that it reads where a gather picks them count there.
         const bool is_whole = whole <= 0 || ConfigOf<MatMulConfig>(layer) != nullptr;
-        of_inputs[layer.operand_inputs[operand]] =
-            (is_whole ? 1.0 : std::min(read / whole, 1.0)) * ShareOfOperand(graph, layer, operand, shares[i]);
+        of_inputs[layer.operand_inputs[operand]] = (is_whole ? 1.0 : std::min(read / whole, 1.0)) *
+                                                   ShareOfOperand(graph, layer, operand, shares[i]) *
+                                                   of_operand(graph, i, operand);
       }
     }
     for (std::size_t input = 0; input < layer.inputs.size(); ++input)

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "analyzer/floor/in_place.h"
+#include "analyzer/floor/needed_work.h"
 #include "infimum/graph/model_graph.h"
 
 namespace infimum {
@@ -37,6 +38,12 @@ class NeededShares {
 
   // `graph`: the one given, or one of its bodies. A body that need not run has shares of 0.
   double of(const ModelGraph& graph, std::size_t layer) const;
+
+  // Of the arithmetic of a layer, and of what it reads of an operand; 1 in bodies.
+  double of_work(const ModelGraph& graph, std::size_t layer) const { return &graph == &whole_ ? work_.of(layer) : 1; }
+  double of_operand(const ModelGraph& graph, std::size_t layer, std::size_t operand) const {
+    return &graph == &whole_ ? work_.of_operand(layer, operand) : 1;
+  }
 
   // Of the graph given; its bodies update nothing in place.
   const InPlaceUpdates& updates() const { return updates_; }
@@ -55,6 +62,7 @@ class NeededShares {
 
   const ModelGraph& whole_;
   InPlaceUpdates updates_;
+  NeededWork work_;
   UnknownLayers unknown_;
   std::unordered_map<const ModelGraph*, std::vector<double>> layers_;
 };

@@ -188,6 +188,31 @@ TEST_F(Texts, ExpertsAreStoredInFewerBits) {
   EXPECT_DOUBLE_EQ(own - read(DataType::kF8E4M3), kOfTwo * (2 - 1));
 }
 
+// Two of eight experts for each of four tokens, picked from what is dequantized or cast: two at the least are read, as
+// they are stored.
+TEST_F(Texts, ExpertsBehindDequantizationAreReadAsTheyAreChosen) {
+  const auto read = [&](const std::string& weights) {
+    const ModelGraph graph = Read(R"(
+        g (float[4, 8] router, float[8, 1, 64] x) => (float[8, 1, 32] y)
+        <int64[3] of_w = {8, 64, 32}, int64[3] of_s = {8, 2, 32}, int64[1] k = {2}, int64[1] flat = {-1}> {
+          )" + weights + R"(
+          values, indices = TopK <axis = -1> (router, k)
+          chosen = Reshape (indices, flat)
+          [pick] slices = Gather <axis = 0> (whole, chosen)
+          y = MatMul (x, slices)
+        })",
+                                  {}, 21);
+    EXPECT_EQ(graph.quantities.size(), 1u);
+    return FindCompulsoryTraffic(graph).read;
+  };
+  constexpr double kOthers = 4 * 8 * 4 + 8 * 64 * 4, kSlice = 64 * 32;
+  EXPECT_DOUBLE_EQ(read("w = ConstantOfShape <value: tensor = int4[1] {1}> (of_w) s = ConstantOfShape (of_s) "
+                        "whole = DequantizeLinear <axis = 1, block_size = 32> (w, s)"),
+                   kOthers + 2 * (kSlice / 2 + 2 * 32 * 4));
+  EXPECT_DOUBLE_EQ(read("w = ConstantOfShape <value: tensor = bfloat16[1] {1}> (of_w) whole = Cast <to = 1> (w)"),
+                   kOthers + 2 * kSlice * 2);
+}
+
 TEST(LlmWeights, AreContracts) {
   EXPECT_EQ(*ContractOfWeights("int4"), "own/s4");
   EXPECT_EQ(*ContractOfWeights("f16"), "f16");

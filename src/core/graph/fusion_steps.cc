@@ -24,6 +24,10 @@ FusionSteps::FusionSteps(const ModelGraph& graph)
   for (std::size_t i = 0; i < graph.values.size(); ++i) roots_.emplace_back(i);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
+    // What is known before any run, as a Shape's result, reads nothing.
+    const bool is_known =
+        std::ranges::all_of(layer.outputs, [&](const auto& output) { return !output || IsConstant(*output); });
+    if (is_known && !layer.outputs.empty()) continue;
     if (IsView(layer)) {
       // Layers are in topological order, so the input's root is final.
       const ValueId root =

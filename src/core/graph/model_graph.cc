@@ -59,7 +59,9 @@ std::vector<std::vector<LayerId>> Predecessors(const ModelGraph& graph) {
     const Layer& layer = graph.layers[i];
     std::vector<LayerId>& before = predecessors[i];
     for (const std::optional<ValueId>& input : layer.inputs) {
-      if (input && producer[input->index()]) before.push_back(*producer[input->index()]);
+      // What is known before any run waits for nothing, though a layer may stand for it (the Shape of a value).
+      if (input && producer[input->index()] && graph.value(*input).kind != ValueKind::kWeight)
+        before.push_back(*producer[input->index()]);
     }
     std::set<std::string_view> captured;
     for (const SubGraph& body : layer.bodies) CollectCaptured(*body.graph, captured);

@@ -69,8 +69,10 @@ const OperatorInfo& ReadContext::Find(const std::string& domain, const std::stri
     const onnx::FunctionProto* function = info.schema->GetFunction(static_cast<int>(opset));
     if (function != nullptr)
       info.infer = [function](onnx::InferenceContext& context) {
+        onnx::shape_inference::DataValueMap known;
         onnx::shape_inference::InferShapeForFunctionNode(*function, onnx::OpSchemaRegistry::Instance(), context,
-                                                         onnx::ShapeInferenceOptions(false, 1, true));
+                                                         onnx::ShapeInferenceOptions(false, 1, true), {}, nullptr,
+                                                         &known);
       };
   }
   return info;

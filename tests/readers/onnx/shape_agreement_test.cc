@@ -10,6 +10,7 @@
 #include <string>
 
 #include "src/readers/onnx/read_model.h"
+#include "tests/readers/onnx/model_text.h"
 #include "tests/support/shared_data.h"
 
 namespace infimum {
@@ -64,6 +65,15 @@ void Compare(const fs::path& path, const Dims& dims) {
     }
   }
   EXPECT_GT(compared, 5);
+}
+
+// Operators that older sets define as functions of others.
+TEST(ShapeInference, IsThatOfTheFunctionWhereAnOperatorIsOne) {
+  for (const char* op : {"LessOrEqual", "GreaterOrEqual"})
+    EXPECT_EQ(TypeOf(ReadText(std::string("g (float[4, 1] x, float[5] y) => (bool[a, b] z) { z = ") + op + " (x, y) }",
+                              {}, 14),
+                     "z"),
+              "bool 4x5");
 }
 
 TEST(ShapeInference, AgreesWithOnnxOnEveryLightModel) {

@@ -21,6 +21,7 @@ namespace {
 // The same numbers, wherever they are.
 constexpr std::string_view kSameNumbers[] = {"Cast",    "Flatten",   "Identity", "Reshape",
                                              "Squeeze", "Transpose", "Unsqueeze"};
+constexpr std::string_view kQuantized = "com.microsoft.GatherBlockQuantized";
 constexpr std::string_view kSameOrder[] = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
 
 class ChosenExperts {
@@ -37,6 +38,7 @@ class ChosenExperts {
 
   void State(Layer& gather, const StatedQuantities& stated) {
     const MovementConfig* const config = MovementOf(gather);
+    const bool is_quantized = gather.op == kQuantized;
     if (config == nullptr || config->kind != MovementKind::kGather || config->axis != 0 || gather.inputs.size() < 2 ||
         !gather.inputs[0] || !gather.inputs[1])
       return;
@@ -52,7 +54,11 @@ class ChosenExperts {
     std::int64_t slices = quantity.stated.value_or(quantity.most);
     if (slices < quantity.least || slices > quantity.most) slices = quantity.most;  // refused by the reader
     const std::int64_t slice = ElementCount(config->outputs[0]) / config->indices;
-    gather.work.operand_reads[0] = SizeOf(config->types.input, slice * slices);
+    for (std::size_t operand = 0; is_quantized && operand < gather.operand_inputs.size(); ++operand)
+      if (const auto& input = gather.inputs[gather.operand_inputs[operand]];
+          input && graph_.value(*input).kind == ValueKind::kWeight)
+        gather.work.operand_reads[operand].value = gather.work.operand_reads[operand].value / config->indices * slices;
+    if (!is_quantized) gather.work.operand_reads[0] = SizeOf(config->types.input, slice * slices);
     if (OnlyProductsRead(*gather.outputs[0])) {
       gather.work.written = {};
       ReadInPlace(*gather.outputs[0]);
@@ -62,7 +68,12 @@ class ChosenExperts {
 
  private:
   static const MovementConfig* MovementOf(const Layer& layer) {
-    const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
+    if (!layer.workload) return nullptr;
+    const auto* region = std::get_if<Region>(&*layer.workload);
+    // A gather that dequantizes gathers first.
+    if (region != nullptr && layer.op == kQuantized && !region->members.empty())
+      return std::get_if<MovementConfig>(&region->members.front().config);
+    const auto* config = std::get_if<LayerConfig>(&*layer.workload);
     return config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
   }
 
@@ -113,10 +124,10 @@ class ChosenExperts {
 }  // namespace
 
 void StateChosenExperts(ModelGraph& graph, const StatedQuantities& stated) {
-  if (!HasOperator(graph, {"TopK"}) || !HasOperator(graph, {"Gather", "GatherND"})) return;
+  if (!HasOperator(graph, {"TopK"})) return;
   ChosenExperts experts(graph);
   for (Layer& layer : graph.layers)
-    if (layer.op == "Gather" || layer.op == "GatherND") experts.State(layer, stated);
+    if (layer.op == "Gather" || layer.op == "GatherND" || layer.op == kQuantized) experts.State(layer, stated);
 }
 
 }  // namespace infimum
