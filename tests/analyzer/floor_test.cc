@@ -639,8 +639,8 @@ TEST(Rooflines, HaveTheStartOfEachKernelWhereItIsKnown) {
   WhatIf faster;
   faster.name = "peak:launch=2x";
   faster.peaks = {{"launch", 2}};
-  const Result<Bracket> bracket =
-      ComputeBracket(model.graph(), source, testing::TestSelection(1), {.takes = {}, .observed = {}, .what_ifs = {faster}});
+  const Result<Bracket> bracket = ComputeBracket(model.graph(), source, testing::TestSelection(1),
+                                                 {.takes = {}, .observed = {}, .what_ifs = {faster}});
   ASSERT_TRUE(bracket.ok()) << bracket.error().message;
   EXPECT_NEAR(bracket->launches.count(), whole.launches.count(), 1e-6);
   EXPECT_NEAR(bracket->roofline.count(), whole.latency.count(), 1e-6);
