@@ -1,124 +1,87 @@
 #include "analyzer/alignment/operator_kinds.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace infimum {
 namespace {
 
-struct KindWord {
-  std::string_view part;  // of the operator's name in lower case
-  OperatorKind kind;
+// What words in lower case say.
+template <class Meaning>
+struct Words {
+  Meaning meaning;
+  std::vector<std::string_view> words;
 };
 
-// The first that is found decides: "avgpool" before "pool", "softmax" before "max".
-constexpr std::array kKindWords = {
-    KindWord{"dequantize", OperatorKind::kDequantization},
-    KindWord{"quantizelinear", OperatorKind::kQuantization},
-    KindWord{"attention", OperatorKind::kAttention},
-    KindWord{"flash_fwd", OperatorKind::kAttention},
-    KindWord{"attn_fwd", OperatorKind::kAttention},
-    KindWord{"fmha", OperatorKind::kAttention},
-    KindWord{"softmax", OperatorKind::kSoftmax},
-    KindWord{"conv", OperatorKind::kConvolution},
-    KindWord{"normaliz", OperatorKind::kNormalization},
-    KindWord{"layernorm", OperatorKind::kNormalization},
-    KindWord{"batchnorm", OperatorKind::kNormalization},
-    KindWord{"layer_norm", OperatorKind::kNormalization},
-    KindWord{"batch_norm", OperatorKind::kNormalization},
-    KindWord{"rms_norm", OperatorKind::kNormalization},
-    KindWord{"group_norm", OperatorKind::kNormalization},
-    KindWord{"instance_norm", OperatorKind::kNormalization},
-    KindWord{"lrn", OperatorKind::kNormalization},
-    KindWord{"pool", OperatorKind::kPooling},
-    KindWord{"gemm", OperatorKind::kProduct},
-    KindWord{"matmul", OperatorKind::kProduct},
-    KindWord{"matrixmultiply", OperatorKind::kProduct},
-    KindWord{"linear", OperatorKind::kProduct},
-    KindWord{"addmm", OperatorKind::kProduct},
-    KindWord{"lstm", OperatorKind::kRecurrent},
-    KindWord{"gru", OperatorKind::kRecurrent},
-    KindWord{"rnn", OperatorKind::kRecurrent},
-    KindWord{"reduce", OperatorKind::kReduction},
-    KindWord{"argmax", OperatorKind::kReduction},
-    KindWord{"resize", OperatorKind::kResample},
-    KindWord{"upsample", OperatorKind::kResample},
-    KindWord{"concat", OperatorKind::kConcatenation},
-    KindWord{"relu", OperatorKind::kElementwise},
-    KindWord{"sigmoid", OperatorKind::kElementwise},
-    KindWord{"swish", OperatorKind::kElementwise},
-    KindWord{"silu", OperatorKind::kElementwise},
-    KindWord{"gelu", OperatorKind::kElementwise},
-    KindWord{"tanh", OperatorKind::kElementwise},
-    KindWord{"hardswish", OperatorKind::kElementwise},
-    KindWord{"elu", OperatorKind::kElementwise},
-    KindWord{"clip", OperatorKind::kElementwise},
-    KindWord{"pointwise", OperatorKind::kElementwise},
-    KindWord{"elementwise", OperatorKind::kElementwise},
+// Parts of an operator's name. The first that is found decides: "softmax" before "max".
+const std::vector<Words<OperatorKind>> kParts = {
+    {OperatorKind::kDequantization, {"dequantize"}},
+    {OperatorKind::kQuantization, {"quantizelinear"}},
+    {OperatorKind::kAttention, {"attention", "flash_fwd", "attn_fwd", "fmha"}},
+    {OperatorKind::kSoftmax, {"softmax"}},
+    {OperatorKind::kConvolution, {"conv"}},
+    {OperatorKind::kNormalization,
+     {"normaliz", "layernorm", "batchnorm", "layer_norm", "batch_norm", "rms_norm", "group_norm", "instance_norm",
+      "lrn"}},
+    {OperatorKind::kPooling, {"pool"}},
+    {OperatorKind::kProduct, {"gemm", "matmul", "matrixmultiply", "linear", "addmm"}},
+    {OperatorKind::kRecurrent, {"lstm", "gru", "rnn"}},
+    {OperatorKind::kReduction, {"reduce", "argmax"}},
+    {OperatorKind::kResample, {"resize", "upsample"}},
+    {OperatorKind::kConcatenation, {"concat"}},
+    {OperatorKind::kElementwise,
+     {"relu", "sigmoid", "swish", "silu", "gelu", "tanh", "hardswish", "elu", "clip", "pointwise", "elementwise"}},
 };
 // Too short to be looked for within a name.
-constexpr std::array kNames = {
-    KindWord{"add", OperatorKind::kElementwise}, KindWord{"sub", OperatorKind::kElementwise},
-    KindWord{"mul", OperatorKind::kElementwise}, KindWord{"div", OperatorKind::kElementwise},
-    KindWord{"sum", OperatorKind::kElementwise}, KindWord{"sqrt", OperatorKind::kElementwise},
-    KindWord{"pow", OperatorKind::kElementwise}, KindWord{"erf", OperatorKind::kElementwise},
-    KindWord{"exp", OperatorKind::kElementwise}, KindWord{"max", OperatorKind::kElementwise},
-    KindWord{"pad", OperatorKind::kPadding},     KindWord{"padding", OperatorKind::kPadding},
-    KindWord{"gather", OperatorKind::kGather},
+const std::vector<Words<OperatorKind>> kNames = {
+    {OperatorKind::kElementwise, {"add", "sub", "mul", "div", "sum", "sqrt", "pow", "erf", "exp", "max"}},
+    {OperatorKind::kPadding, {"pad", "padding"}},
+    {OperatorKind::kGather, {"gather"}},
 };
-
 // PyTorch's, without namespace and underscores.
-constexpr std::array kPyTorchNames = {
-    KindWord{"mm", OperatorKind::kProduct},           KindWord{"bmm", OperatorKind::kProduct},
-    KindWord{"baddbmm", OperatorKind::kProduct},      KindWord{"sum", OperatorKind::kReduction},
-    KindWord{"mean", OperatorKind::kReduction},       KindWord{"max", OperatorKind::kReduction},
-    KindWord{"cat", OperatorKind::kConcatenation},    KindWord{"embedding", OperatorKind::kGather},
-    KindWord{"index_select", OperatorKind::kGather},  KindWord{"constant_pad_nd", OperatorKind::kPadding},
-    KindWord{"rsqrt", OperatorKind::kElementwise},    KindWord{"neg", OperatorKind::kElementwise},
-    KindWord{"hardtanh", OperatorKind::kElementwise}, KindWord{"clamp", OperatorKind::kElementwise},
-    KindWord{"where", OperatorKind::kElementwise},    KindWord{"masked_fill", OperatorKind::kElementwise},
+const std::vector<Words<OperatorKind>> kPyTorchNames = {
+    {OperatorKind::kProduct, {"mm", "bmm", "baddbmm"}},
+    {OperatorKind::kReduction, {"sum", "mean", "max"}},
+    {OperatorKind::kConcatenation, {"cat"}},
+    {OperatorKind::kGather, {"embedding", "index_select"}},
+    {OperatorKind::kPadding, {"constant_pad_nd"}},
+    {OperatorKind::kElementwise, {"rsqrt", "neg", "hardtanh", "clamp", "where", "masked_fill"}},
 };
 
-struct Function {
-  std::string_view op;
-  std::string_view name;
-};
-constexpr std::array kFunctions = {
-    Function{"add", "add"},
-    Function{"sum", "add"},
-    Function{"sub", "sub"},
-    Function{"mul", "mul"},
-    Function{"div", "div"},
-    Function{"relu", "relu"},
-    Function{"relu6", "clip"},
-    Function{"clip", "clip"},
-    Function{"clamp", "clip"},
-    Function{"hardtanh", "clip"},
-    Function{"gelu", "gelu"},
-    Function{"silu", "silu"},
-    Function{"swish", "silu"},
-    Function{"sigmoid", "sigmoid"},
-    Function{"tanh", "tanh"},
-    Function{"erf", "erf"},
-    Function{"exp", "exp"},
-    Function{"sqrt", "sqrt"},
-    Function{"pow", "pow"},
-    Function{"neg", "neg"},
-    Function{"hardswish", "hardswish"},
+const std::vector<Words<std::string_view>> kFunctions = {
+    {"add", {"add", "sum"}},
+    {"sub", {"sub"}},
+    {"mul", {"mul"}},
+    {"div", {"div"}},
+    {"relu", {"relu"}},
+    {"clip", {"relu6", "clip", "clamp", "hardtanh"}},
+    {"gelu", {"gelu"}},
+    {"silu", {"silu", "swish"}},
+    {"sigmoid", {"sigmoid"}},
+    {"tanh", {"tanh"}},
+    {"erf", {"erf"}},
+    {"exp", {"exp"}},
+    {"sqrt", {"sqrt"}},
+    {"pow", {"pow"}},
+    {"neg", {"neg"}},
+    {"hardswish", {"hardswish"}},
     // Exporters write a group normalization as an instance normalization of reshaped values.
-    Function{"batch_norm", "batchnorm"},
-    Function{"batchnormalization", "batchnorm"},
-    Function{"layer_norm", "layernorm"},
-    Function{"native_layer_norm", "layernorm"},
-    Function{"layernormalization", "layernorm"},
-    Function{"group_norm", "instancenorm"},
-    Function{"native_group_norm", "instancenorm"},
-    Function{"groupnormalization", "instancenorm"},
-    Function{"instance_norm", "instancenorm"},
-    Function{"instancenormalization", "instancenorm"},
+    {"batchnorm", {"batch_norm", "batchnormalization"}},
+    {"layernorm", {"layer_norm", "native_layer_norm", "layernormalization"}},
+    {"instancenorm",
+     {"group_norm", "native_group_norm", "groupnormalization", "instance_norm", "instancenormalization"}},
 };
+
+// By the first word for which `is_it` holds.
+template <class Meaning, class IsIt>
+std::optional<Meaning> Find(const std::vector<Words<Meaning>>& table, const IsIt& is_it) {
+  for (const Words<Meaning>& row : table)
+    if (std::ranges::any_of(row.words, is_it)) return row.meaning;
+  return std::nullopt;
+}
 
 // Small letters, without domain or namespace: "add" of "aten::add_.Tensor".
 std::string PlainName(std::string_view op, bool& is_pytorch) {
@@ -144,23 +107,17 @@ OperatorKind KindOf(std::string_view op) {
   const std::string name = PlainName(op, is_pytorch);
   if (name.starts_with("convert")) return OperatorKind::kOther;  // no convolution
   if (name.find("backward") != std::string::npos) return OperatorKind::kOther;
-  if (is_pytorch) {
-    for (const KindWord& word : kPyTorchNames)
-      if (name == word.part) return word.kind;
-  }
-  for (const KindWord& word : kNames)
-    if (name == word.part) return word.kind;
-  for (const KindWord& word : kKindWords)
-    if (name.find(word.part) != std::string::npos) return word.kind;
-  return OperatorKind::kOther;
+  const auto is_name = [&name](std::string_view word) { return name == word; };
+  if (const std::optional<OperatorKind> kind = is_pytorch ? Find(kPyTorchNames, is_name) : std::nullopt) return *kind;
+  if (const std::optional<OperatorKind> kind = Find(kNames, is_name)) return *kind;
+  return Find(kParts, [&name](std::string_view word) { return name.find(word) != std::string::npos; })
+      .value_or(OperatorKind::kOther);
 }
 
 std::string_view FunctionOf(std::string_view op) {
   bool is_pytorch = false;
   const std::string name = PlainName(op, is_pytorch);
-  for (const Function& function : kFunctions)
-    if (name == function.op) return function.name;
-  return {};
+  return Find(kFunctions, [&name](std::string_view word) { return name == word; }).value_or("");
 }
 
 }  // namespace infimum

@@ -2,7 +2,7 @@
 // run on both, with parameters $1, $2, ...; the few places where the two differ ask for the dialect.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(const auto find, connection.Prepare("SELECT id FROM devices WHERE key = $1"));
-//   find->Bind(1, key);
+//   find->Bind(1, key);                    // or find->BindAll(key, ...) of several
 //   INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
 //   if (found) id = find->Integer(0);
 //
@@ -81,6 +81,15 @@ class Statement {
   virtual void Reset() = 0;
   // Steps once and resets, for statements without rows or whose rows are not needed.
   Status Run();
+  // All values, from position 1 on.
+  void BindAll(const auto&... values) {
+    int position = 0;
+    (Bind(++position, values), ...);
+  }
+  Status RunWith(const auto&... values) {
+    BindAll(values...);
+    return Run();
+  }
 
   // Values of the current row; columns from 0.
   virtual int Columns() const = 0;

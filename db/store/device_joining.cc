@@ -147,11 +147,7 @@ Result<JoinedDevices> Join(Connection& connection, const std::vector<Known>& kno
     const std::int64_t kept = known[places.front()].id;
     for (const std::size_t i : places) {
       if (known[i].id != kept && known[i].id != 0) moved[known[i].id] = kept;
-      add->Bind(1, known[i].id);
-      add->Bind(2, known[i].id == 0 ? 0 : kept);
-      add->Bind(3, known[i].key);
-      add->Bind(4, key);
-      INFIMUM_RETURN_IF_ERROR(add->Run());
+      INFIMUM_RETURN_IF_ERROR(add->RunWith(known[i].id, known[i].id == 0 ? 0 : kept, known[i].key, key));
     }
   }
   INFIMUM_RETURN_IF_ERROR(connection.Execute(kJoinRows));
@@ -159,11 +155,7 @@ Result<JoinedDevices> Join(Connection& connection, const std::vector<Known>& kno
     if (known[places.front()].id == 0) continue;
     const Device& device = devices[places.front()];
     const std::string identity = FormatTexts(device.identity);
-    rename->Bind(1, key);
-    rename->Bind(2, identity);
-    rename->Bind(3, device.cores);
-    rename->Bind(4, known[places.front()].id);
-    INFIMUM_RETURN_IF_ERROR(rename->Run());
+    INFIMUM_RETURN_IF_ERROR(rename->RunWith(key, identity, device.cores, known[places.front()].id));
   }
   INFIMUM_RETURN_IF_ERROR(connection.Execute("DROP TABLE joined_devices"));
   return moved;

@@ -68,9 +68,7 @@ Status DateGenerations(Connection& connection) {
   }
   INFIMUM_ASSIGN_OR_RETURN(const auto update, connection.Prepare("UPDATE generations SET year = $1 WHERE id = $2"));
   for (const auto& [id, year] : years) {
-    update->Bind(1, year);
-    update->Bind(2, id);
-    INFIMUM_RETURN_IF_ERROR(update->Run());
+    INFIMUM_RETURN_IF_ERROR(update->RunWith(year, id));
   }
   return {};
 }
@@ -104,12 +102,8 @@ Status ListOlderEnvironments(Connection& connection) {
     // One whose libraries cannot be read keeps its key; `infimum db check` reports it.
     const std::string key = libraries.ok() ? environment.Key().text : find->Text(1);
     const std::string facts = FormatTexts(environment.evidence);
-    add->Bind(1, find->Integer(0));
-    add->Bind(2, kept.try_emplace(key, find->Integer(0)).first->second);
-    add->Bind(3, key);
-    add->Bind(4, environment.Told().text);
-    add->Bind(5, facts);
-    INFIMUM_RETURN_IF_ERROR(add->Run());
+    INFIMUM_RETURN_IF_ERROR(add->RunWith(find->Integer(0), kept.try_emplace(key, find->Integer(0)).first->second, key,
+                                         environment.Told().text, facts));
   }
 }
 
@@ -130,11 +124,7 @@ Status SummarizeRuns(Connection& connection) {
     next->Reset();
     const std::optional<RunSummary> summary = readable ? SummaryOf(run) : std::nullopt;
     if (!summary) continue;
-    update->Bind(1, summary->best_us);
-    update->Bind(2, summary->low_us);
-    update->Bind(3, summary->high_us);
-    update->Bind(4, id);
-    INFIMUM_RETURN_IF_ERROR(update->Run());
+    INFIMUM_RETURN_IF_ERROR(update->RunWith(summary->best_us, summary->low_us, summary->high_us, id));
   }
 }
 

@@ -46,11 +46,7 @@ Result<std::pair<std::int64_t, bool>> SaveText(Connection& connection, const cha
   INFIMUM_ASSIGN_OR_RETURN(
       const auto add,
       connection.Prepare(fmt::format("INSERT INTO {} (id, hash, name, text) VALUES ($1, $2, $3, $4)", table)));
-  add->Bind(1, id);
-  add->Bind(2, hash);
-  add->Bind(3, StorableText(name).text());
-  add->Bind(4, StorableText(text).text());
-  INFIMUM_RETURN_IF_ERROR(add->Run());
+  INFIMUM_RETURN_IF_ERROR(add->RunWith(id, hash, StorableText(name).text(), StorableText(text).text()));
   return std::pair(id, true);
 }
 
@@ -61,10 +57,7 @@ Result<std::int64_t> SaveCell(Connection& connection, const StoredCell& cell) {
   INFIMUM_ASSIGN_OR_RETURN(const auto add,
                            connection.Prepare("INSERT INTO cell_fields (cell_id, name, value) VALUES ($1, $2, $3)"));
   for (const auto& [name, value] : FieldsOf(parsed)) {
-    add->Bind(1, saved.first);
-    add->Bind(2, StorableText(name).text());
-    add->Bind(3, StorableText(value).text());
-    INFIMUM_RETURN_IF_ERROR(add->Run());
+    INFIMUM_RETURN_IF_ERROR(add->RunWith(saved.first, StorableText(name).text(), StorableText(value).text()));
   }
   return saved.first;
 }
@@ -126,10 +119,7 @@ Status SqlStore::SaveEvaluation(const StoredEvaluation& evaluation) {
   std::int64_t position = 0;
   for (const StoredCell& cell : evaluation.cells) {
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t cell_id, SaveCell(*connection_, cell));
-    add->Bind(1, saved.first);
-    add->Bind(2, position++);
-    add->Bind(3, cell_id);
-    INFIMUM_RETURN_IF_ERROR(add->Run());
+    INFIMUM_RETURN_IF_ERROR(add->RunWith(saved.first, position++, cell_id));
   }
   return transaction.Commit();
 }
@@ -179,21 +169,15 @@ Result<std::optional<std::int64_t>> SqlStore::BeginCell(
                            connection_->Prepare(fmt::format("SELECT {} WHERE a.cell_id = $1 AND a.device_key = $2 "
                                                             "ORDER BY a.id",
                                                             kAttemptColumns)));
-  find->Bind(1, *cell);
-  find->Bind(2, attempt.device);
+  find->BindAll(*cell, attempt.device);
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<CellAttempt> before, ReadAttempts(*find));
   if (!may_begin(before)) return std::optional<std::int64_t>();
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextId(*connection_, "cell_attempts"));
   INFIMUM_ASSIGN_OR_RETURN(const auto add,
                            connection_->Prepare("INSERT INTO cell_attempts (id, cell_id, device_key, worker, begun_at, "
                                                 "until) VALUES ($1, $2, $3, $4, $5, $6)"));
-  add->Bind(1, id);
-  add->Bind(2, *cell);
-  add->Bind(3, attempt.device);
-  add->Bind(4, StorableText(attempt.worker).text());
-  add->Bind(5, attempt.begun_at);
-  add->Bind(6, attempt.until);
-  INFIMUM_RETURN_IF_ERROR(add->Run());
+  INFIMUM_RETURN_IF_ERROR(
+      add->RunWith(id, *cell, attempt.device, StorableText(attempt.worker).text(), attempt.begun_at, attempt.until));
   INFIMUM_RETURN_IF_ERROR(transaction.Commit());
   return std::optional(id);
 }
@@ -209,24 +193,15 @@ Status SqlStore::EndCell(std::int64_t attempt, const CellResult& result) {
   const CellFacts& facts = result.facts;
   const bool has_time = !result.repetitions.empty();
   const Interval interval = has_time ? BestSeenInterval(result.repetitions) : Interval{};
-  add->Bind(1, attempt);
-  add->Bind(2, Name(result.state));
-  add->Bind(3, StorableText(result.reason).text());
-  add->Bind(4, result.measured_at);
-  add->Bind(5, has_time ? SqlValue(BestSeen(result.repetitions).count()) : SqlValue(nullptr));
-  add->Bind(6, has_time ? SqlValue(interval.low.count()) : SqlValue(nullptr));
-  add->Bind(7, has_time ? SqlValue(interval.high.count()) : SqlValue(nullptr));
-  add->Bind(8, CountOrNull(facts.parameters));
-  add->Bind(9, CountOrNull(ValueOf(facts.flops)));
-  add->Bind(10, CountOrNull(ValueOf(facts.bytes)));
-  add->Bind(11, CountOrNull(ValueOf(facts.weights)));
-  add->Bind(12, CountOrNull(ValueOf(facts.memory)));
-  add->Bind(13, facts.floor ? SqlValue(facts.floor->count()) : SqlValue(nullptr));
-  add->Bind(14, StorableText(result.framework_version).text());
   const std::string details = DumpJson(ToJson<Json>(ResultDetails{facts, result.evidence, result.repetitions}));
-  add->Bind(15, StorableText(details).text());
-  add->Bind(16, std::int64_t{result.verifies});
-  INFIMUM_RETURN_IF_ERROR(add->Run());
+  INFIMUM_RETURN_IF_ERROR(add->RunWith(
+      attempt, Name(result.state), StorableText(result.reason).text(), result.measured_at,
+      has_time ? SqlValue(BestSeen(result.repetitions).count()) : SqlValue(nullptr),
+      has_time ? SqlValue(interval.low.count()) : SqlValue(nullptr),
+      has_time ? SqlValue(interval.high.count()) : SqlValue(nullptr), CountOrNull(facts.parameters),
+      CountOrNull(ValueOf(facts.flops)), CountOrNull(ValueOf(facts.bytes)), CountOrNull(ValueOf(facts.weights)),
+      CountOrNull(ValueOf(facts.memory)), facts.floor ? SqlValue(facts.floor->count()) : SqlValue(nullptr),
+      StorableText(result.framework_version).text(), StorableText(details).text(), std::int64_t{result.verifies}));
   return transaction.Commit();
 }
 

@@ -259,8 +259,7 @@ Result<std::int64_t> SqlImport::IdOf(const std::string& table, const std::string
   for (std::size_t i = 0; i < values.size(); ++i) places += fmt::format(", ${}", i + 3);
   INFIMUM_ASSIGN_OR_RETURN(const auto insert, connection_.Prepare(fmt::format("INSERT INTO {} (id, {}, {}) VALUES ({})",
                                                                               table, name, columns, places)));
-  insert->Bind(1, id);
-  insert->Bind(2, value);
+  insert->BindAll(id, value);
   for (std::size_t i = 0; i < values.size(); ++i) insert->Bind(static_cast<int>(i) + 3, values[i]);
   INFIMUM_RETURN_IF_ERROR(insert->Run());
   return id;
@@ -291,10 +290,8 @@ Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) 
       connection_.Prepare("INSERT INTO environment_libraries (environment_id, library, version) VALUES ($1, $2, $3) "
                           "ON CONFLICT DO NOTHING"));
   for (const auto& [library, library_version] : environment.libraries) {
-    add_library->Bind(1, id);
-    add_library->Bind(2, StorableText(library).text());
-    add_library->Bind(3, StorableText(library_version).text());
-    INFIMUM_RETURN_IF_ERROR(add_library->Run());
+    INFIMUM_RETURN_IF_ERROR(
+        add_library->RunWith(id, StorableText(library).text(), StorableText(library_version).text()));
   }
   return id;
 }
@@ -332,12 +329,8 @@ Status SqlImport::SaveOrigins() {
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t environment, SaveEnvironment(origin.environment));
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t evidence, SaveEvidence(origin.environment));
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t campaign, SaveCampaign(origin.campaign));
-    stage->Bind(1, static_cast<std::int64_t>(i));
-    stage->Bind(2, origin.device_id);
-    stage->Bind(3, environment);
-    stage->Bind(4, evidence);
-    stage->Bind(5, campaign);
-    INFIMUM_RETURN_IF_ERROR(stage->Run());
+    INFIMUM_RETURN_IF_ERROR(
+        stage->RunWith(static_cast<std::int64_t>(i), origin.device_id, environment, evidence, campaign));
   }
   return {};
 }
@@ -425,14 +418,8 @@ Result<std::int64_t> SqlImport::SavePeaks() {
           "p.source = $6 AND p.per_second >= $7)"));
   for (const Origin& origin : origins_) {
     for (const PeakRate& rate : origin.peaks) {
-      add->Bind(1, origin.device_id);
-      add->Bind(2, Name(rate.kind));
-      add->Bind(3, rate.working_set.value);
-      add->Bind(4, Name(rate.type));
-      add->Bind(5, rate.threads);
-      add->Bind(6, StorableText(rate.source).text());
-      add->Bind(7, rate.per_second);
-      INFIMUM_RETURN_IF_ERROR(add->Run());
+      INFIMUM_RETURN_IF_ERROR(add->RunWith(origin.device_id, Name(rate.kind), rate.working_set.value, Name(rate.type),
+                                           rate.threads, StorableText(rate.source).text(), rate.per_second));
       added += connection_.Changes();
     }
   }
@@ -455,21 +442,16 @@ Result<std::int64_t> SqlImport::SaveRuns() {
           "details = $9)"));
   for (const RunProfile& run : runs_) {
     const std::string dims = FormatDims(run.dims), details = FormatRunDetails(run);
-    add->Bind(1, StorableText(run.framework).text());
-    add->Bind(2, StorableText(run.framework_version).text());
-    add->Bind(3, StorableText(run.model_name).text());
-    add->Bind(4, StorableText(run.model_sha256).text());
     INFIMUM_ASSIGN_OR_RETURN(const std::string device, DeviceKeyOf(connection_, run));
-    add->Bind(5, StorableText(device).text());
-    add->Bind(6, dims);
-    add->Bind(7, *run.threads);
-    add->Bind(8, StorableText(run.contract).text());
-    add->Bind(9, details);
     const std::optional<RunSummary> summary = SummaryOf(run);
-    add->Bind(10, summary ? SqlValue(summary->best_us) : SqlValue(nullptr));
-    add->Bind(11, summary ? SqlValue(summary->low_us) : SqlValue(nullptr));
-    add->Bind(12, summary ? SqlValue(summary->high_us) : SqlValue(nullptr));
-    INFIMUM_RETURN_IF_ERROR(add->Run());
+    const auto of_summary = [&summary](double RunSummary::*value) {
+      return summary ? SqlValue(*summary.*value) : SqlValue(nullptr);
+    };
+    INFIMUM_RETURN_IF_ERROR(add->RunWith(StorableText(run.framework).text(), StorableText(run.framework_version).text(),
+                                         StorableText(run.model_name).text(), StorableText(run.model_sha256).text(),
+                                         StorableText(device).text(), dims, *run.threads,
+                                         StorableText(run.contract).text(), details, of_summary(&RunSummary::best_us),
+                                         of_summary(&RunSummary::low_us), of_summary(&RunSummary::high_us)));
     added += connection_.Changes();
   }
   return added;

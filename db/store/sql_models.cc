@@ -96,12 +96,8 @@ class ModelWriter {
     find_->Reset();
     if (known) return false;
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextId(connection_, "models"));
-    add_model_->Bind(1, id);
-    add_model_->Bind(2, key);
-    add_model_->Bind(3, StorableText(model.name).text());
-    add_model_->Bind(4, StorableText(model.sha256).text());
-    add_model_->Bind(5, dims);
-    INFIMUM_RETURN_IF_ERROR(add_model_->Run());
+    INFIMUM_RETURN_IF_ERROR(
+        add_model_->RunWith(id, key, StorableText(model.name).text(), StorableText(model.sha256).text(), dims));
     std::int64_t position = 0;
     for (const ModelLayer& layer : model.layers) INFIMUM_RETURN_IF_ERROR(SaveLayer(id, position++, layer));
     return true;
@@ -115,18 +111,9 @@ class ModelWriter {
     if (!layer.workload.empty()) {
       INFIMUM_ASSIGN_OR_RETURN(workload, IdOfWorkload(layer.workload));
     }
-    add_layer_->Bind(1, model);
-    add_layer_->Bind(2, position);
-    add_layer_->Bind(3, StorableText(layer.name).text());
-    add_layer_->Bind(4, StorableText(layer.op).text());
-    add_layer_->Bind(5, layer.status);
-    add_layer_->Bind(6, StorableText(layer.reason).text());
-    add_layer_->Bind(7, workload);
-    add_layer_->Bind(8, layer.contract);
-    add_layer_->Bind(9, layer.executions);
-    add_layer_->Bind(10, layer.bytes);
-    add_layer_->Bind(11, layer.flops);
-    return add_layer_->Run();
+    return add_layer_->RunWith(model, position, StorableText(layer.name).text(), StorableText(layer.op).text(),
+                               layer.status, StorableText(layer.reason).text(), workload, layer.contract,
+                               layer.executions, layer.bytes, layer.flops);
   }
 
   Result<std::int64_t> IdOfWorkload(const std::string& text) {
@@ -136,10 +123,7 @@ class ModelWriter {
     find_workload_->Reset();
     if (known) return known_id;
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextId(connection_, "workloads"));
-    add_workload_->Bind(1, id);
-    add_workload_->Bind(2, text);
-    add_workload_->Bind(3, std::string_view(text).substr(0, text.find(' ')));
-    INFIMUM_RETURN_IF_ERROR(add_workload_->Run());
+    INFIMUM_RETURN_IF_ERROR(add_workload_->RunWith(id, text, std::string_view(text).substr(0, text.find(' '))));
     return id;
   }
 

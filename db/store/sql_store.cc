@@ -47,12 +47,7 @@ Result<std::vector<RunProfile>> RunsOf(Connection& connection, const std::string
       connection.Prepare(fmt::format("SELECT {} FROM runs WHERE model_sha256 = $1 AND device_key = $2 AND dims = $3 "
                                      "AND threads = $4 AND framework = $5 ORDER BY id DESC LIMIT $6",
                                      kRunColumns)));
-  find->Bind(1, model_sha256);
-  find->Bind(2, device.text);
-  find->Bind(3, FormatDims(dims));
-  find->Bind(4, threads);
-  find->Bind(5, framework);
-  find->Bind(6, most);
+  find->BindAll(model_sha256, device.text, FormatDims(dims), threads, framework, most);
   std::vector<RunProfile> runs;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
@@ -212,16 +207,13 @@ Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> wor
           "WHERE w.text = wanted.value AND m.workload_id = w.id AND m.device_id = d.id AND m.cache IN ($3, $5) "
           "AND e.threads = $4 AND ($6 = '' OR m.contract = $6)",
           kRowColumns, ListTable(connection_->dialect(), "$1", "wanted"))));
-  find->Bind(1, FormatList(texts));
-  find->Bind(2, selection.device.text);
   // In context both are wanted; and warm rows count as cold-weights for some workloads: AdmittedPlaces decides which.
   const CacheState state = selection.cache.value_or(CacheState::kColdWeights);
-  find->Bind(3, Name(state));
-  find->Bind(4, selection.threads);
-  find->Bind(5, Name(state == CacheState::kColdWeights ? CacheState::kWarm : state));
   // Likewise which contract each workload's own types imply.
   const bool is_one_contract = selection.contract && selection.cache != CacheState::kColdWeights;
-  find->Bind(6, is_one_contract ? Name(*selection.contract) : std::string_view());
+  find->BindAll(FormatList(texts), selection.device.text, Name(state), selection.threads,
+                Name(state == CacheState::kColdWeights ? CacheState::kWarm : state),
+                is_one_contract ? Name(*selection.contract) : std::string_view());
   std::vector<StoredRow> rows;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool more, find->Step());

@@ -75,8 +75,7 @@ Result<std::vector<Group>> FindGroups(Connection& connection, const RowSelection
                                "JOIN environments e ON e.id = g.environment_id JOIN evidence v ON v.id = g.evidence_id "
                                "WHERE {} ORDER BY d.key, e.key, k.id, v.text",
                                condition.empty() ? "" : joins, condition.sql(), kGroupCondition)));
-  find->Bind(1, selection.device);
-  find->Bind(2, selection.campaign);
+  find->BindAll(selection.device, selection.campaign);
   condition.BindTo(*find);
   std::vector<Group> groups;
   while (true) {
@@ -132,11 +131,7 @@ class GroupReader {
   // The rows after `last`, which becomes the last of them; empty at the end.
   Result<std::vector<Measurement>> NextPage(const Group& group, std::int64_t& last) {
     find_->Reset();
-    find_->Bind(1, group.campaign);
-    find_->Bind(2, group.device);
-    find_->Bind(3, group.environment);
-    find_->Bind(4, group.evidence);
-    find_->Bind(5, last);
+    find_->BindAll(group.campaign, group.device, group.environment, group.evidence, last);
     condition_.BindTo(*find_);
     std::vector<RowPlace> places;
     std::vector<Measurement> rows;

@@ -104,24 +104,12 @@ class ReplayRun : public PreparedReplay {
   Status PrepareStep(const ReplayStep& step, StepOffer& offer) {
     INFIMUM_ASSIGN_OR_RETURN(offer, FindStepOffer(step));
     if (!RunsOnce(schedule_, step)) return {};
-    std::deque<HostTensor> seen;
-    Operands operands;
-    Outputs outputs;
-    INFIMUM_RETURN_IF_ERROR(SeeGiven(step.operands, OperandsOf(step.workload), seen, operands));
-    INFIMUM_RETURN_IF_ERROR(SeeGiven(step.outputs, OutputsOf(step.workload), seen, outputs));
-    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, offer.make(operands, outputs));
+    StepTensors seen;
+    INFIMUM_RETURN_IF_ERROR(seen.Take(
+        step.workload, [&](std::size_t i, const Operand& as) { return tensors_.View(step.operands[i], as); },
+        [&](std::size_t i, const Operand& as) { return tensors_.View(step.outputs[i], as); }));
+    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, offer.make(seen.operands, seen.outputs));
     return program->Run();
-  }
-
-  template <class Pointers>
-  Status SeeGiven(const std::vector<std::size_t>& tensors, const std::vector<Operand>& as, std::deque<HostTensor>& seen,
-                  Pointers& pointers) {
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor view,
-                               HostTensor::Over(tensors_.given(tensors[i]).data(), as[i].shape, as[i].type));
-      pointers.push_back(&seen.emplace_back(std::move(view)));
-    }
-    return {};
   }
 
   // Intermediates share a block as long as their lives allow; inputs and weights stay where they are.
@@ -221,19 +209,11 @@ class ReplayRun : public PreparedReplay {
 
   Result<std::optional<double>> ErrorOf(const ReplayOperation& operation) {
     const ReplayStep& step = schedule_.steps[operation.step];
-    const std::vector<Operand> reads = OperandsOf(step.workload), writes = OutputsOf(step.workload);
-    std::deque<HostTensor> tensors;
-    Operands operands;
-    Outputs outputs;
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, RowMajor(operation.reads[i], reads[i]));
-      operands.push_back(&tensors.emplace_back(std::move(tensor)));
-    }
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, RowMajor(operation.writes[i], writes[i]));
-      outputs.push_back(&tensors.emplace_back(std::move(tensor)));
-    }
-    return StepError(step, operands, outputs, seed_);
+    StepTensors seen;
+    INFIMUM_RETURN_IF_ERROR(seen.Take(
+        step.workload, [&](std::size_t i, const Operand& as) { return RowMajor(operation.reads[i], as); },
+        [&](std::size_t i, const Operand& as) { return RowMajor(operation.writes[i], as); }));
+    return StepError(step, seen.operands, seen.outputs, seed_);
   }
 
   ReplaySchedule schedule_;

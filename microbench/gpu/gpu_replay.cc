@@ -182,25 +182,13 @@ class GpuReplay : public PreparedReplay {
 
   // A step that makes a weight, by the reference: nobody times it.
   Status RunOnce(const ReplayStep& step) {
-    std::deque<HostTensor> seen;
-    cpu::Operands operands;
-    cpu::Outputs outputs;
-    const auto see = [&](std::size_t tensor, const Operand& as) -> Result<HostTensor*> {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor view, HostTensor::Over(tensors_.given(tensor).data(), as.shape, as.type));
-      return &seen.emplace_back(std::move(view));
-    };
-    const std::vector<Operand> reads = OperandsOf(step.workload), writes = OutputsOf(step.workload);
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor* const tensor, see(step.operands[i], reads[i]));
-      operands.push_back(tensor);
-    }
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor* const tensor, see(step.outputs[i], writes[i]));
-      outputs.push_back(tensor);
-    }
+    cpu::StepTensors seen;
+    INFIMUM_RETURN_IF_ERROR(seen.Take(
+        step.workload, [&](std::size_t i, const Operand& as) { return tensors_.View(step.operands[i], as); },
+        [&](std::size_t i, const Operand& as) { return tensors_.View(step.outputs[i], as); }));
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<cpu::LayerValues> values, cpu::ValuesOf(step));
     const auto* config = std::get_if<LayerConfig>(&step.workload);
-    if (config == nullptr || !cpu::ComputeReference(*config, values[0], operands, outputs))
+    if (config == nullptr || !cpu::ComputeReference(*config, values[0], seen.operands, seen.outputs))
       return Error{"unsupported: a weight cannot be made by the reference"};
     return {};
   }
@@ -418,25 +406,14 @@ class GpuReplay : public PreparedReplay {
 
   Result<std::optional<double>> ErrorOf(const cpu::ReplayOperation& operation) {
     const ReplayStep& step = schedule_.steps[operation.step];
-    const std::vector<Operand> reads = OperandsOf(step.workload), writes = OutputsOf(step.workload);
-    std::deque<HostTensor> tensors;
-    cpu::Operands operands;
-    cpu::Outputs outputs;
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-      if (IsWeight(step, i)) {
-        const HostTensor& given = tensors_.given(step.operands[i]);
-        INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, HostTensor::Over(given.data(), reads[i].shape, reads[i].type));
-        operands.push_back(&tensors.emplace_back(std::move(tensor)));
-        continue;
-      }
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, Downloaded(operation.reads[i], reads[i]));
-      operands.push_back(&tensors.emplace_back(std::move(tensor)));
-    }
-    for (std::size_t i = 0; i < writes.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, Downloaded(operation.writes[i], writes[i]));
-      outputs.push_back(&tensors.emplace_back(std::move(tensor)));
-    }
-    return cpu::StepError(step, operands, outputs, options_.seed);
+    cpu::StepTensors seen;
+    INFIMUM_RETURN_IF_ERROR(seen.Take(
+        step.workload,
+        [&](std::size_t i, const Operand& as) {
+          return IsWeight(step, i) ? tensors_.View(step.operands[i], as) : Downloaded(operation.reads[i], as);
+        },
+        [&](std::size_t i, const Operand& as) { return Downloaded(operation.writes[i], as); }));
+    return cpu::StepError(step, seen.operands, seen.outputs, options_.seed);
   }
 
   Gpu& gpu_;

@@ -7,16 +7,30 @@
 
 namespace infimum::cpu {
 
+std::vector<std::int64_t> PackedSteps(const std::vector<std::int64_t>& dims) {
+  std::vector<std::int64_t> steps(dims.size());
+  std::int64_t step = 1;
+  for (std::size_t d = dims.size(); d-- > 0; step *= dims[d]) steps[d] = step;
+  return steps;
+}
+
+AxisLines LinesOf(const Shape& shape, std::int64_t axis) {
+  AxisLines lines;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    (at < axis ? lines.outer : at == axis ? lines.length : lines.inner) *= shape.dims[i];
+  }
+  return lines;
+}
+
 IndexedForm FormOf(const MovementConfig& config, const Shape& data, const Shape& moved) {
   IndexedForm form;
   const std::int64_t elements = ElementCount(moved);
   const std::int64_t indices = std::max<std::int64_t>(1, config.indices);
   const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
   if (axis < data.rank()) {
-    for (std::size_t i = 0; i < axis; ++i) form.outer *= data.dims[i];
-    for (std::size_t i = axis + 1; i < data.rank(); ++i) form.inner *= data.dims[i];
-    form.axis_length = data.dims[axis];
-    form.picked = indices;
+    const AxisLines lines = LinesOf(data, static_cast<std::int64_t>(axis));
+    form = {IndexedForm::Kind::kAxis, lines.outer, lines.length, indices, lines.inner};
     // Where only one outer block and one element a run are there, both readings are the same.
     if (form.outer * indices * form.inner == elements) return form;
   }

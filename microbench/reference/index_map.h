@@ -18,6 +18,15 @@
 
 namespace infimum::cpu {
 
+// Row-major steps of each dimension.
+std::vector<std::int64_t> PackedSteps(const std::vector<std::int64_t>& dims);
+
+// Lines of `length` elements along an axis, `inner` apart, in each of `outer` blocks.
+struct AxisLines {
+  std::int64_t outer = 1, length = 1, inner = 1;
+};
+AxisLines LinesOf(const Shape& shape, std::int64_t axis);
+
 // kAxis: `picked` of `axis_length` runs of `inner` elements in each of `outer` blocks, the same for all
 // blocks. kElements: one index along the axis for each element. kRuns: one index for each run of `inner`
 // elements of the whole.

@@ -30,6 +30,11 @@ class ReplayTensors {
   HostTensor& given(std::size_t tensor) { return given_[tensor]; }
   const HostTensor& given(std::size_t tensor) const { return given_[tensor]; }
 
+  // One of them as an operand of this shape and type.
+  Result<HostTensor> View(std::size_t tensor, const Operand& as) const {
+    return HostTensor::Over(given_[tensor].data(), as.shape, as.type);
+  }
+
   // The step with the elements of its value tensors as numbers like all others.
   ReplayStep WithNumbers(const ReplayStep& step) const;
 

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
@@ -38,6 +39,27 @@ class StepProblem {
  private:
   std::deque<HostTensor> inner_;
   RegionProblem problem_;
+};
+
+// What a workload reads and writes: `read(i, operand)` and `write(i, output)` are Result<HostTensor>.
+struct StepTensors {
+  template <class Read, class Write>
+  Status Take(const Workload& workload, const Read& read, const Write& write) {
+    const std::vector<Operand> reads = OperandsOf(workload), writes = OutputsOf(workload);
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, read(i, reads[i]));
+      operands.push_back(&tensors.emplace_back(std::move(tensor)));
+    }
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, write(i, writes[i]));
+      outputs.push_back(&tensors.emplace_back(std::move(tensor)));
+    }
+    return {};
+  }
+
+  std::deque<HostTensor> tensors;
+  Operands operands;
+  Outputs outputs;
 };
 
 // The largest error of `outputs` against the f64 reference on `operands`, all row-major, in the measure of the

@@ -70,21 +70,16 @@ void AddModel(CLI::App* command, std::string& model) {
 
 void AddDims(CLI::App* command, DimOptions& dims) {
   // One value each time: what follows may be MODEL.
-  command
-      ->add_option("--dim", dims.texts,
-                   "bind a symbolic dimension, NAME=N; may be repeated. For a dimension without a name: INPUT.AXIS=N")
-      ->type_name("NAME=N")
+  AddValue(command, "--dim", dims.texts, "NAME=N",
+           "bind a symbolic dimension, NAME=N; may be repeated. For a dimension without a name: INPUT.AXIS=N")
       ->check([](const std::string& text) {
         const auto parsed = DimOptions{{text}, {}}.Parse();
         return parsed ? std::string() : parsed.error().message;
       })
       ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--assume", dims.assumed,
-          "state a number that only a run decides, NAME=N or of one layer NAME@LAYER=N; may be repeated. "
-          "`infimum inspect` lists those of a model: cache.positions, if.then, kept.elements, loop.trips, moe.experts")
-      ->type_name("NAME=N")
+  AddValue(command, "--assume", dims.assumed, "NAME=N",
+           "state a number that only a run decides, NAME=N or of one layer NAME@LAYER=N; may be repeated. "
+           "`infimum inspect` lists those of a model: cache.positions, if.then, kept.elements, loop.trips, moe.experts")
       ->check([](const std::string& text) {
         const auto parsed = DimOptions{{}, {text}}.Parse();
         return parsed ? std::string() : parsed.error().message;
@@ -93,22 +88,18 @@ void AddDims(CLI::App* command, DimOptions& dims) {
 }
 
 void AddInputs(CLI::App* command, std::filesystem::path& inputs) {
-  command
-      ->add_option("--inputs", inputs,
-                   "a NumPy file of inputs by name, for the framework's run; those that it lacks are random, seeded")
-      ->type_name("FILE.npz")
+  AddValue(command, "--inputs", inputs, "FILE.npz",
+           "a NumPy file of inputs by name, for the framework's run; those that it lacks are random, seeded")
       ->check(CLI::ExistingFile);
 }
 
 void AddDatabase(CLI::App* command, std::string& address) {
-  command->add_option("--db", address, "the store: a SQLite file, or postgresql://USER@HOST/NAME")
-      ->type_name("ADDRESS")
+  AddValue(command, "--db", address, "ADDRESS", "the store: a SQLite file, or postgresql://USER@HOST/NAME")
       ->capture_default_str();
 }
 
 void AddThreads(CLI::App* command, std::int64_t& threads) {
-  command->add_option("--threads", threads, "threads, for bound and run")
-      ->type_name("N")
+  AddValue(command, "--threads", threads, "N", "threads, for bound and run")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
       ->capture_default_str();
 }
@@ -121,12 +112,10 @@ std::string IsBackend(const std::string& name) {
 }
 
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options) {
-  command->add_option("--backend", backend, "the runner to measure with: infimum-microbench-NAME")
-      ->type_name("NAME")
+  AddValue(command, "--backend", backend, "NAME", "the runner to measure with: infimum-microbench-NAME")
       ->check(IsBackend)
       ->capture_default_str();
-  command->add_option("--backend-option", backend_options, "passed to the runner")
-      ->type_name("NAME=VALUE")
+  AddValue(command, "--backend-option", backend_options, "NAME=VALUE", "passed to the runner")
       ->check([](const std::string& text) {
         const std::size_t at = text.find('=');
         return at == std::string::npos || at == 0 ? Quoted(text) + " is not NAME=VALUE" : std::string();

@@ -34,6 +34,19 @@ struct TalkOptions {
   Talk Make() const;
 };
 
+// An option with a value, which the help calls `type`.
+template <class T>
+CLI::Option* AddValue(CLI::App* command, const std::string& name, T& value, const std::string& type,
+                      const std::string& description) {
+  return command->add_option(name, value, description)->type_name(type);
+}
+// That may be given several times, with one value each: what follows it may be a positional argument.
+template <class T>
+CLI::Option* AddList(CLI::App* command, const std::string& name, T& values, const std::string& type,
+                     const std::string& description) {
+  return AddValue(command, name, values, type, description)->allow_extra_args(false);
+}
+
 // An option whose text `parse` makes the value of; an error of it is the option's.
 template <class T>
 CLI::Option* AddParsed(CLI::App* command, const std::string& name, T& value,

@@ -44,7 +44,4 @@ class GpuLibraries {
 // cuDNN, cuBLASLt, cuBLAS and kernels of ours, on a CUDA device. `gpu` lives longer.
 std::unique_ptr<GpuLibraries> MakeCudaLibraries(Gpu& gpu);
 
-// Kernels of ours alone: all that a pretended GPU has.
-std::unique_ptr<GpuLibraries> MakeOwnLibrary();
-
 }  // namespace infimum::cuda

@@ -115,22 +115,20 @@ class AttentionProgram : public Program {
     const auto scale = static_cast<float>(own_.scale.value_or(usual) / mask_scale);
     const auto factor = static_cast<float>(mask_scale);
     const std::int64_t n = config_.kv;
-    ParallelRanges(rows, std::max<std::int64_t>(1, 4096 / n), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        float* x = scores + row * n;
-        const std::int64_t query = row % config_.q, head = (first + row) / config_.q;
-        std::int64_t seen = n;
-        if (config_.mask == AttentionMask::kCausal) seen = std::clamp<std::int64_t>(n - config_.q + query + 1, 0, n);
-        kernels.affine_row(x, scale, 0, x, seen);
-        for (std::size_t i = 0; i < masks_.size(); ++i) {
-          const std::int64_t line = MaskRow(masks_[i], head / config_.heads, head % config_.heads, query);
-          kernels.accumulate_sum(x, data_[3 + i] + line * n, n);
-        }
-        if (factor != 1) kernels.affine_row(x, factor, 0, x, seen);
-        const float sum = kernels.exponentials_row(x, kernels.maximum_row(x, seen), x, seen);
-        kernels.affine_row(x, 1 / sum, 0, x, seen);
-        std::fill(x + seen, x + n, 0.0F);
+    ParallelEach(rows, 4096, n, [&](std::int64_t row) {
+      float* x = scores + row * n;
+      const std::int64_t query = row % config_.q, head = (first + row) / config_.q;
+      std::int64_t seen = n;
+      if (config_.mask == AttentionMask::kCausal) seen = std::clamp<std::int64_t>(n - config_.q + query + 1, 0, n);
+      kernels.affine_row(x, scale, 0, x, seen);
+      for (std::size_t i = 0; i < masks_.size(); ++i) {
+        const std::int64_t line = MaskRow(masks_[i], head / config_.heads, head % config_.heads, query);
+        kernels.accumulate_sum(x, data_[3 + i] + line * n, n);
       }
+      if (factor != 1) kernels.affine_row(x, factor, 0, x, seen);
+      const float sum = kernels.exponentials_row(x, kernels.maximum_row(x, seen), x, seen);
+      kernels.affine_row(x, 1 / sum, 0, x, seen);
+      std::fill(x + seen, x + n, 0.0F);
     });
   }
 

@@ -16,6 +16,21 @@
 
 namespace infimum::cpu {
 
+// Calls function(word) with an unsigned integer of an element's size.
+template <class Function>
+void WithWord(std::int64_t bytes, const Function& function) {
+  switch (bytes) {
+    case 1:
+      return function(std::uint8_t{});
+    case 2:
+      return function(std::uint16_t{});
+    case 4:
+      return function(std::uint32_t{});
+    default:
+      return function(std::uint64_t{});
+  }
+}
+
 // A candidate of ours: infimum/<name>:<instruction set>.
 Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<Program>>(const Problem&)> make);
 

@@ -79,11 +79,7 @@ MadeProgram MakePieces(const MovementConfig& config, const Problem& problem) {
   const Shape& whole = concat ? config.outputs[0] : config.inputs[0];
   const auto axis = static_cast<std::size_t>(config.axis);
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
-  std::int64_t outer = 1, inner = bytes;
-  for (std::size_t i = 0; i < whole.rank(); ++i) {
-    if (i < axis) outer *= whole.dims[i];
-    if (i > axis) inner *= whole.dims[i];
-  }
+  const AxisLines lines = LinesOf(whole, config.axis);
   struct Piece {
     char* data;
     std::int64_t run;
@@ -92,7 +88,7 @@ MadeProgram MakePieces(const MovementConfig& config, const Problem& problem) {
   std::vector<Piece> parts;
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::int64_t run = pieces[i].dims[axis] * inner;
+    const std::int64_t run = pieces[i].dims[axis] * lines.inner * bytes;
     parts.push_back({concat ? problem.operands[i]->As<char>() : problem.outputs[i]->As<char>(), run, offset});
     offset += run;
   }
@@ -104,17 +100,15 @@ MadeProgram MakePieces(const MovementConfig& config, const Problem& problem) {
       char* const apart = part.data + row * part.run + begin;
       std::memcpy(concat ? together : apart, concat ? apart : together, Size(count));
     };
-    if (outer == 1) {
+    if (lines.outer == 1) {
       for (const Piece& part : parts) {
         ParallelRanges(part.run, kLeastBytes,
                        [&](std::int64_t first, std::int64_t last) { move(0, part, first, last - first); });
       }
       return;
     }
-    ParallelRanges(outer, std::max<std::int64_t>(1, kLeastBytes / stride), [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first; row < last; ++row) {
-        for (const Piece& part : parts) move(row, part, 0, part.run);
-      }
+    ParallelEach(lines.outer, kLeastBytes, stride, [&](std::int64_t row) {
+      for (const Piece& part : parts) move(row, part, 0, part.run);
     });
   };
   return MakeProgram(run, FootprintOf(problem));
@@ -143,11 +137,6 @@ void ForRows(const Shape& shape, std::int64_t row_bytes, const Function& functio
                      }
                    }
                  });
-}
-
-template <class T>
-void ReverseRow(const void* from, void* to, std::int64_t count) {
-  std::reverse_copy(static_cast<const T*>(from), static_cast<const T*>(from) + count, static_cast<T*>(to));
 }
 
 // Elements `apart` bytes from each other, to contiguous ones.
@@ -205,20 +194,10 @@ MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& va
           break;
         }
         case MovementKind::kReverse:
-          switch (bytes) {
-            case 1:
-              ReverseRow<std::uint8_t>(from, to, out.dims[rank - 1]);
-              break;
-            case 2:
-              ReverseRow<std::uint16_t>(from, to, out.dims[rank - 1]);
-              break;
-            case 4:
-              ReverseRow<std::uint32_t>(from, to, out.dims[rank - 1]);
-              break;
-            default:
-              ReverseRow<std::uint64_t>(from, to, out.dims[rank - 1]);
-              break;
-          }
+          WithWord(bytes, [&]<class Word>(Word) {
+            const auto* row_begin = reinterpret_cast<const Word*>(from);
+            std::reverse_copy(row_begin, row_begin + out.dims[rank - 1], reinterpret_cast<Word*>(to));
+          });
           break;
         default: {  // triangle
           const std::int64_t kept = rank < 2 ? out_row : std::min(out_row, (position[rank - 2] + 1) * bytes);
@@ -232,41 +211,22 @@ MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& va
   return MakeProgram(run, FootprintOf(problem));
 }
 
-template <class T>
-void FillElements(const void* element, char* to, std::int64_t count) {
-  std::fill_n(reinterpret_cast<T*>(to), count, *static_cast<const T*>(element));
-}
-
 MadeProgram MakeExpand(const MovementConfig& config, const Problem& problem) {
   const BroadcastRows rows(config.outputs[0], {config.inputs[0]});
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     const std::int64_t row_bytes = rows.length() * bytes;
-    ParallelRanges(rows.count(), std::max<std::int64_t>(1, kLeastBytes / row_bytes),
-                   [&](std::int64_t first, std::int64_t last) {
-                     for (std::int64_t row = first; row < last; ++row) {
-                       const char* from = input->As<char>() + rows.Offset(0, row) * bytes;
-                       char* to = output->As<char>() + row * row_bytes;
-                       if (rows.step(0) == 1) {
-                         std::memcpy(to, from, Size(row_bytes));
-                         continue;
-                       }
-                       switch (bytes) {
-                         case 1:
-                           FillElements<std::uint8_t>(from, to, rows.length());
-                           break;
-                         case 2:
-                           FillElements<std::uint16_t>(from, to, rows.length());
-                           break;
-                         case 4:
-                           FillElements<std::uint32_t>(from, to, rows.length());
-                           break;
-                         default:
-                           FillElements<std::uint64_t>(from, to, rows.length());
-                           break;
-                       }
-                     }
-                   });
+    WithWord(bytes, [&]<class Word>(Word) {
+      ParallelEach(rows.count(), kLeastBytes, row_bytes, [&](std::int64_t row) {
+        const Word* const from = input->As<Word>() + rows.Offset(0, row);
+        Word* const to = output->As<Word>() + row * rows.length();
+        if (rows.step(0) == 1) {
+          std::copy_n(from, rows.length(), to);
+        } else {
+          std::fill_n(to, rows.length(), *from);
+        }
+      });
+    });
   };
   return MakeProgram(run, FootprintOf(problem));
 }
@@ -342,8 +302,7 @@ MadeProgram MakeGather(const MovementConfig& config, const Problem& problem) {
   const Shape in = config.inputs[0], out = config.outputs[0];
   const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
   const std::size_t rank = out.rank();
-  std::vector<std::int64_t> strides(rank, 1);
-  for (std::size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * in.dims[i];
+  const std::vector<std::int64_t> strides = PackedSteps(in.dims);
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     const std::int64_t width = out.dims[rank - 1];
     ForRows(out, width * bytes, [&](std::int64_t row, const std::int64_t* position) {
@@ -369,8 +328,7 @@ MadeProgram MakeScatter(const MovementConfig& config, const Problem& problem) {
   if (read == nullptr) return Error{"unsupported: indices are s32 or s64"};
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
   const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
-  std::vector<std::int64_t> strides(data.rank(), 1);
-  for (std::size_t i = data.rank(); i-- > 1;) strides[i - 1] = strides[i] * data.dims[i];
+  const std::vector<std::int64_t> strides = PackedSteps(data.dims);
   const auto run = [=, input = problem.operands[0], moved = problem.operands[1], output = problem.outputs[0]] {
     CopyBytes(input->As<char>(), output->As<char>(), static_cast<std::int64_t>(output->bytes()));
     char* const to = output->As<char>();

@@ -6,6 +6,7 @@
 #include "microbench/kernels/cpu/float_rows.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
+#include "microbench/reference/index_map.h"
 #include "microbench/reference/values.h"
 
 namespace infimum::cpu {
@@ -17,32 +18,29 @@ constexpr std::int64_t kColumns = 256;
 using Columns = std::array<float, kColumns>;
 using Tensors = std::vector<const HostTensor*>;
 
-// An optional parameter vector as f32; constants may be converted before anything is timed.
-std::shared_ptr<std::vector<float>> Parameter(const Tensors& operands, bool present, std::size_t number) {
-  if (!present) return nullptr;
-  auto values = std::make_shared<std::vector<float>>();
-  for (std::int64_t i = 0; i < operands[number]->count(); ++i)
-    values->push_back(static_cast<float>(operands[number]->Get(i)));
-  return values;
-}
+// Parameters as f32: constants may be converted before anything is timed.
+struct Parameters {
+  std::shared_ptr<std::vector<float>> scale, bias, mean, variance;
+
+  float Scale(std::size_t channel) const { return scale ? (*scale)[channel] : 1.0F; }
+  float Bias(std::size_t channel) const { return bias ? (*bias)[channel] : 0.0F; }
+};
 
 const float* DataOf(const std::shared_ptr<std::vector<float>>& values) {
   return values == nullptr ? nullptr : values->data();
 }
 
-struct Parameters {
-  std::shared_ptr<std::vector<float>> scale, bias, mean, variance;
-};
-
 Parameters ParametersOf(const NormalizationConfig& config, const Tensors& operands) {
-  Parameters parameters;
   std::size_t next = 1;
-  parameters.scale = Parameter(operands, config.scale, config.scale ? next++ : 0);
-  parameters.bias = Parameter(operands, config.bias, config.bias ? next++ : 0);
+  const auto take = [&](bool present) -> std::shared_ptr<std::vector<float>> {
+    if (!present) return nullptr;
+    const HostTensor& operand = *operands[next++];
+    auto values = std::make_shared<std::vector<float>>();
+    for (std::int64_t i = 0; i < operand.count(); ++i) values->push_back(static_cast<float>(operand.Get(i)));
+    return values;
+  };
   const bool statistics = config.kind == NormalizationKind::kBatch;
-  parameters.mean = Parameter(operands, statistics, statistics ? next++ : 0);
-  parameters.variance = Parameter(operands, statistics, statistics ? next : 0);
-  return parameters;
+  return {take(config.scale), take(config.bias), take(statistics), take(statistics)};
 }
 
 struct Extents {
@@ -70,108 +68,74 @@ Result<std::unique_ptr<Program>> MakeNormalizationRows(const NormalizationConfig
   const auto run = [normalize = NormalizationRow(config, values, problem.operands), n = extents.inner,
                     rows = extents.outer, scratch, input = FloatRows(*problem.operands[0]),
                     output = FloatRows(*problem.outputs[0])] {
-    ParallelRanges(rows, std::max<std::int64_t>(1, kLeastNormalizationWork / n),
-                   [&](std::int64_t begin, std::int64_t end) {
-                     for (std::int64_t row = begin; row < end; ++row) {
-                       float* y = output.Target(row * n, scratch->Row(1));
-                       normalize(input.Read(row * n, n, scratch->Row(0)), y);
-                       output.Store(y, row * n, n);
-                     }
-                   });
+    ParallelEach(rows, kLeastNormalizationWork, n, [&](std::int64_t row) {
+      float* y = output.Target(row * n, scratch->Row(1));
+      normalize(input.Read(row * n, n, scratch->Row(0)), y);
+      output.Store(y, row * n, n);
+    });
   };
   return MakeProgram(run, FootprintOf(problem));
 }
 
-// Instance and group: statistics over `members` channels of an image, then one factor for each channel.
+// Instance, group and mean-variance: statistics over some channels of an image, or over one channel of all images, then
+// one factor for each channel.
 Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, const LayerValues& values,
                                             const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   const Parameters parameters = ParametersOf(config, problem.operands);
+  const bool across = config.kind == NormalizationKind::kMeanVariance;
   const std::int64_t groups =
       config.kind == NormalizationKind::kGroup ? std::max<std::int64_t>(1, config.groups) : extents.channels;
-  const std::int64_t members = extents.channels / groups;
+  const std::int64_t members = across ? extents.images : extents.channels / groups;
+  const std::int64_t step = across ? extents.channels : 1;
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.pixels));
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     const std::int64_t n = extents.pixels;
     const auto count = static_cast<float>(n * members);
-    ParallelRanges(extents.images * groups, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t group = begin; group < end; ++group) {
-        float sum = 0, deviation = 0;
-        for (std::int64_t c = 0; c < members; ++c) {
-          sum += kernels.sum_row(input.Read((group * members + c) * n, n, scratch->Row(0)), n);
-        }
-        const float mean = sum / count;
-        for (std::int64_t c = 0; c < members; ++c) {
-          deviation += kernels.sum_deviation_row(input.Read((group * members + c) * n, n, scratch->Row(0)), mean, n);
-        }
-        const float inverse = 1 / std::sqrt(deviation / count + static_cast<float>(values.epsilon));
-        for (std::int64_t c = 0; c < members; ++c) {
-          const std::int64_t row = group * members + c;
-          const auto channel = static_cast<std::size_t>(row % extents.channels);
-          const float scale = (parameters.scale ? (*parameters.scale)[channel] : 1.0F) * inverse;
-          const float shift = (parameters.bias ? (*parameters.bias)[channel] : 0.0F) - mean * scale;
-          float* y = output.Target(row * n, scratch->Row(1));
-          kernels.affine_row(input.Read(row * n, n, scratch->Row(0)), scale, shift, y, n);
-          output.Store(y, row * n, n);
-        }
+    ParallelEach(across ? extents.channels : extents.images * groups, 1, 1, [&](std::int64_t group) {
+      const auto row = [&](std::int64_t member) { return (across ? group : group * members) + member * step; };
+      const auto read = [&](std::int64_t member) { return input.Read(row(member) * n, n, scratch->Row(0)); };
+      float sum = 0, deviation = 0;
+      for (std::int64_t m = 0; m < members; ++m) sum += kernels.sum_row(read(m), n);
+      const float mean = sum / count;
+      for (std::int64_t m = 0; m < members; ++m) deviation += kernels.sum_deviation_row(read(m), mean, n);
+      const float divisor = across ? std::sqrt(deviation / count) + 1e-9F
+                                   : std::sqrt(deviation / count + static_cast<float>(values.epsilon));
+      for (std::int64_t m = 0; m < members; ++m) {
+        const auto channel = static_cast<std::size_t>(row(m) % extents.channels);
+        const float scale = parameters.Scale(channel) * (1 / divisor);
+        const float shift = parameters.Bias(channel) - mean * scale;
+        float* y = output.Target(row(m) * n, scratch->Row(1));
+        kernels.affine_row(read(m), scale, shift, y, n);
+        output.Store(y, row(m) * n, n);
       }
     });
   };
   return MakeProgram(run, FootprintOf(problem));
 }
 
-// Batch: scale and shift are known beforehand. Mean-variance: over all images, in two passes.
+// Batch: scale and shift are known beforehand.
 Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config, const LayerValues& values,
                                               const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   const Parameters parameters = ParametersOf(config, problem.operands);
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.pixels));
   std::vector<float> scales, shifts;
-  const bool given = config.kind == NormalizationKind::kBatch;
-  for (std::int64_t c = 0; given && c < extents.channels; ++c) {
-    const auto channel = static_cast<std::size_t>(c);
-    const float scale = (parameters.scale ? (*parameters.scale)[channel] : 1.0F) /
-                        std::sqrt((*parameters.variance)[channel] + static_cast<float>(values.epsilon));
+  for (std::size_t channel = 0; channel < static_cast<std::size_t>(extents.channels); ++channel) {
+    const float scale =
+        parameters.Scale(channel) / std::sqrt((*parameters.variance)[channel] + static_cast<float>(values.epsilon));
     scales.push_back(scale);
-    shifts.push_back((parameters.bias ? (*parameters.bias)[channel] : 0.0F) - (*parameters.mean)[channel] * scale);
+    shifts.push_back(parameters.Bias(channel) - (*parameters.mean)[channel] * scale);
   }
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
-    const std::int64_t n = extents.pixels, rows = extents.images * extents.channels;
-    const auto affine = [&](std::int64_t row, float scale, float shift) {
+    const std::int64_t n = extents.pixels;
+    ParallelEach(extents.images * extents.channels, kLeastNormalizationWork, n, [&](std::int64_t row) {
+      const auto channel = static_cast<std::size_t>(row % extents.channels);
       float* y = output.Target(row * n, scratch->Row(1));
-      kernels.affine_row(input.Read(row * n, n, scratch->Row(0)), scale, shift, y, n);
+      kernels.affine_row(input.Read(row * n, n, scratch->Row(0)), scales[channel], shifts[channel], y, n);
       output.Store(y, row * n, n);
-    };
-    if (given) {
-      ParallelRanges(rows, std::max<std::int64_t>(1, kLeastNormalizationWork / n),
-                     [&](std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t row = begin; row < end; ++row) {
-                         const auto channel = static_cast<std::size_t>(row % extents.channels);
-                         affine(row, scales[channel], shifts[channel]);
-                       }
-                     });
-      return;
-    }
-    ParallelRanges(extents.channels, 1, [&](std::int64_t begin, std::int64_t end) {
-      const auto count = static_cast<float>(n * extents.images);
-      for (std::int64_t c = begin; c < end; ++c) {
-        float sum = 0, deviation = 0;
-        for (std::int64_t i = 0; i < extents.images; ++i) {
-          sum += kernels.sum_row(input.Read((i * extents.channels + c) * n, n, scratch->Row(0)), n);
-        }
-        const float mean = sum / count;
-        for (std::int64_t i = 0; i < extents.images; ++i) {
-          deviation +=
-              kernels.sum_deviation_row(input.Read((i * extents.channels + c) * n, n, scratch->Row(0)), mean, n);
-        }
-        const auto channel = static_cast<std::size_t>(c);
-        const float scale =
-            (parameters.scale ? (*parameters.scale)[channel] : 1.0F) / (std::sqrt(deviation / count) + 1e-9F);
-        const float shift = (parameters.bias ? (*parameters.bias)[channel] : 0.0F) - mean * scale;
-        for (std::int64_t i = 0; i < extents.images; ++i) affine(i * extents.channels + c, scale, shift);
-      }
     });
   };
   return MakeProgram(run, FootprintOf(problem));
@@ -186,27 +150,25 @@ Result<std::unique_ptr<Program>> MakeResponse(const NormalizationConfig& config,
   const std::int64_t blocks = (extents.pixels + kColumns - 1) / kColumns;
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
-    ParallelRanges(extents.images * blocks, 1, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t image = i / blocks, begin = i % blocks * kColumns;
-        const std::int64_t n = std::min(kColumns, extents.pixels - begin);
-        const auto at = [&](std::int64_t channel) {
-          return (image * extents.channels + channel) * extents.pixels + begin;
-        };
-        Columns squares, from, to;
-        for (std::int64_t c = 0; c < extents.channels; ++c) {
-          // Summed anew for each channel: a running sum would carry its rounding along.
-          squares.fill(0);
-          const std::int64_t low = std::max<std::int64_t>(0, c - before);
-          const std::int64_t high = std::min(extents.channels - 1, c + after);
-          for (std::int64_t other = low; other <= high; ++other) {
-            kernels.accumulate_sum_square(squares.data(), input.Read(at(other), n, from.data()), n);
-          }
-          float* y = output.Target(at(c), to.data());
-          kernels.response_row(input.Read(at(c), n, from.data()), squares.data(), factor,
-                               static_cast<float>(values.response_k), y, n);
-          output.Store(y, at(c), n);
+    ParallelEach(extents.images * blocks, 1, 1, [&](std::int64_t i) {
+      const std::int64_t image = i / blocks, begin = i % blocks * kColumns;
+      const std::int64_t n = std::min(kColumns, extents.pixels - begin);
+      const auto at = [&](std::int64_t channel) {
+        return (image * extents.channels + channel) * extents.pixels + begin;
+      };
+      Columns squares, from, to;
+      for (std::int64_t c = 0; c < extents.channels; ++c) {
+        // Summed anew for each channel: a running sum would carry its rounding along.
+        squares.fill(0);
+        const std::int64_t low = std::max<std::int64_t>(0, c - before);
+        const std::int64_t high = std::min(extents.channels - 1, c + after);
+        for (std::int64_t other = low; other <= high; ++other) {
+          kernels.accumulate_sum_square(squares.data(), input.Read(at(other), n, from.data()), n);
         }
+        float* y = output.Target(at(c), to.data());
+        kernels.response_row(input.Read(at(c), n, from.data()), squares.data(), factor,
+                             static_cast<float>(values.response_k), y, n);
+        output.Store(y, at(c), n);
       }
     });
   };
@@ -224,43 +186,37 @@ Result<std::unique_ptr<Program>> MakeUnitLength(const NormalizationConfig& confi
                            ThreadScratch::Make(std::max(length, kColumns)));
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
-    ParallelRanges(extents.outer * blocks, 1, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t base = i / blocks * extents.inner + i % blocks * kColumns;
-        if (stride == 1) {
-          const float* x = input.Read(base, length, scratch->Row(0));
-          float* y = output.Target(base, scratch->Row(1));
-          kernels.affine_row(x, 1 / std::sqrt(kernels.sum_square_row(x, length)), 0, y, length);
-          output.Store(y, base, length);
-          continue;
-        }
-        const std::int64_t n = std::min(kColumns, stride - i % blocks * kColumns);
-        Columns squares{};
-        for (std::int64_t k = 0; k < length; ++k) {
-          kernels.accumulate_sum_square(squares.data(), input.Read(base + k * stride, n, scratch->Row(0)), n);
-        }
-        for (std::int64_t j = 0; j < n; ++j) {
-          squares[static_cast<std::size_t>(j)] = 1 / std::sqrt(squares[static_cast<std::size_t>(j)]);
-        }
-        for (std::int64_t k = 0; k < length; ++k) {
-          float* y = output.Target(base + k * stride, scratch->Row(1));
-          kernels.multiply_row(input.Read(base + k * stride, n, scratch->Row(0)), squares.data(), y, n);
-          output.Store(y, base + k * stride, n);
-        }
+    ParallelEach(extents.outer * blocks, 1, 1, [&](std::int64_t i) {
+      const std::int64_t base = i / blocks * extents.inner + i % blocks * kColumns;
+      if (stride == 1) {
+        const float* x = input.Read(base, length, scratch->Row(0));
+        float* y = output.Target(base, scratch->Row(1));
+        kernels.affine_row(x, 1 / std::sqrt(kernels.sum_square_row(x, length)), 0, y, length);
+        output.Store(y, base, length);
+        return;
+      }
+      const std::int64_t n = std::min(kColumns, stride - i % blocks * kColumns);
+      Columns squares{};
+      for (std::int64_t k = 0; k < length; ++k) {
+        kernels.accumulate_sum_square(squares.data(), input.Read(base + k * stride, n, scratch->Row(0)), n);
+      }
+      for (std::int64_t j = 0; j < n; ++j) {
+        squares[static_cast<std::size_t>(j)] = 1 / std::sqrt(squares[static_cast<std::size_t>(j)]);
+      }
+      for (std::int64_t k = 0; k < length; ++k) {
+        float* y = output.Target(base + k * stride, scratch->Row(1));
+        kernels.multiply_row(input.Read(base + k * stride, n, scratch->Row(0)), squares.data(), y, n);
+        output.Store(y, base + k * stride, n);
       }
     });
   };
   return MakeProgram(run, FootprintOf(problem));
 }
 
-struct Lines {
-  std::int64_t outer = 1, length = 1, stride = 1;
-};
-
-Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const Lines& lines, const Problem& problem) {
+Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const AxisLines& lines, const Problem& problem) {
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch,
                            ThreadScratch::Make(std::max(lines.length, kColumns)));
-  const std::int64_t blocks = (lines.stride + kColumns - 1) / kColumns;
+  const std::int64_t blocks = (lines.inner + kColumns - 1) / kColumns;
   const auto row = [=, softmax = SoftmaxRow(kind, lines.length)](const FloatRows& input, const FloatRows& output,
                                                                  std::int64_t base) {
     float* y = output.Target(base, scratch->Row(1));
@@ -271,7 +227,7 @@ Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const Lines& line
     const VectorKernels& kernels = Kernels();
     Columns largest, total{};
     largest.fill(-INFINITY);
-    const auto at = [&](std::int64_t k) { return base + k * lines.stride; };
+    const auto at = [&](std::int64_t k) { return base + k * lines.inner; };
     for (std::int64_t k = 0; k < lines.length; ++k) {
       kernels.accumulate_maximum(largest.data(), input.Read(at(k), n, scratch->Row(0)), n);
     }
@@ -309,20 +265,13 @@ Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const Lines& line
     }
   };
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
-    const std::int64_t parts = lines.outer * (lines.stride == 1 ? 1 : blocks);
-    const std::int64_t work = lines.length * std::min(kColumns, lines.stride);
-    ParallelRanges(parts, std::max<std::int64_t>(1, kLeastNormalizationWork / 4 / work),
-                   [&](std::int64_t first, std::int64_t last) {
-                     for (std::int64_t i = first; i < last; ++i) {
-                       if (lines.stride == 1) {
-                         row(input, output, i * lines.length);
-                       } else {
-                         const std::int64_t begin = i % blocks * kColumns;
-                         columns(input, output, i / blocks * lines.length * lines.stride + begin,
-                                 std::min(kColumns, lines.stride - begin));
-                       }
-                     }
-                   });
+    const std::int64_t parts = lines.outer * (lines.inner == 1 ? 1 : blocks);
+    const std::int64_t work = lines.length * std::min(kColumns, lines.inner);
+    ParallelEach(parts, kLeastNormalizationWork / 4, work, [&](std::int64_t i) {
+      if (lines.inner == 1) return row(input, output, i * lines.length);
+      const std::int64_t begin = i % blocks * kColumns;
+      columns(input, output, i / blocks * lines.length * lines.inner + begin, std::min(kColumns, lines.inner - begin));
+    });
   };
   return MakeProgram(run, FootprintOf(problem));
 }
@@ -378,8 +327,9 @@ std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, 
     case NormalizationKind::kInstance:
     case NormalizationKind::kGroup:
       return offer("normalize-groups", MakeGroups);
-    case NormalizationKind::kBatch:
     case NormalizationKind::kMeanVariance:
+      return offer("normalize-channels", MakeGroups);
+    case NormalizationKind::kBatch:
       return offer("normalize-channels", MakeChannels);
     case NormalizationKind::kLocalResponse:
       // Its exponent is compiled in.
@@ -393,13 +343,8 @@ std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, 
 
 std::vector<Offer> SoftmaxKernelOffers(const SoftmaxConfig& config) {
   if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};
-  Lines lines;
-  for (std::size_t i = 0; i < config.input.rank(); ++i) {
-    const auto place = static_cast<std::int64_t>(i);
-    (place < config.axis ? lines.outer : place == config.axis ? lines.length : lines.stride) *= config.input.dims[i];
-  }
-  return {KernelOffer(
-      "softmax", [kind = config.kind, lines](const Problem& problem) { return MakeSoftmax(kind, lines, problem); })};
+  return {KernelOffer("softmax", [kind = config.kind, lines = LinesOf(config.input, config.axis)](
+                                     const Problem& problem) { return MakeSoftmax(kind, lines, problem); })};
 }
 
 }  // namespace infimum::cpu

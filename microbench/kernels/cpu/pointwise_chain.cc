@@ -22,14 +22,11 @@ class ChainProgram : public Program {
   Status Run() override {
     const std::int64_t row = bound_.chain().row, piece = std::min(PointwiseChain::kBlock, row);
     const std::int64_t pieces = (row + piece - 1) / piece;
-    ParallelRanges(bound_.chain().count / row * pieces, std::max<std::int64_t>(1, 16384 / piece),
-                   [&](std::int64_t first, std::int64_t last) {
-                     std::array<float, PointwiseChain::kBlock> buffer;
-                     for (std::int64_t i = first; i < last; ++i) {
-                       const std::int64_t within = i % pieces * piece, begin = i / pieces * row + within;
-                       bound_.Run(begin, std::min(piece, row - within), bound_.Target(begin, buffer.data()));
-                     }
-                   });
+    ParallelEach(bound_.chain().count / row * pieces, 16384, piece, [&](std::int64_t i) {
+      std::array<float, PointwiseChain::kBlock> buffer;
+      const std::int64_t within = i % pieces * piece, begin = i / pieces * row + within;
+      bound_.Run(begin, std::min(piece, row - within), bound_.Target(begin, buffer.data()));
+    });
     return {};
   }
 

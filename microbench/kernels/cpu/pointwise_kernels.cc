@@ -111,12 +111,9 @@ using Block = std::array<double, kBlock>;  // room for any type, aligned
 template <class Function>
 void ForPieces(const BroadcastRows& rows, std::int64_t piece, const Function& function) {
   const std::int64_t pieces = (rows.length() + piece - 1) / piece;
-  const std::int64_t grain = std::max<std::int64_t>(1, kLeastPointwiseWork / std::min(piece, rows.length()));
-  ParallelRanges(rows.count() * pieces, grain, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t row = i / pieces, begin = i % pieces * piece;
-      function(row, begin, std::min(piece, rows.length() - begin));
-    }
+  ParallelEach(rows.count() * pieces, kLeastPointwiseWork, std::min(piece, rows.length()), [&](std::int64_t i) {
+    const std::int64_t row = i / pieces, begin = i % pieces * piece;
+    function(row, begin, std::min(piece, rows.length() - begin));
   });
 }
 

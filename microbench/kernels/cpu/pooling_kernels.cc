@@ -18,6 +18,21 @@ std::vector<WindowAxis> ThreeAxesOf(const PoolingConfig& config) {
   return axes;
 }
 
+// Calls function(row) for each row of the input, of all planes, under the windows of row (z, y) of a plane's output.
+template <class Function>
+void ForWindowRows(const WindowAxis& depth, const WindowAxis& height, std::int64_t plane, std::int64_t z,
+                   std::int64_t y, const Function& function) {
+  for (std::int64_t kz = 0; kz < depth.kernel; ++kz) {
+    const std::int64_t from_z = depth.Position(z, kz);
+    if (from_z < 0 || from_z >= depth.in) continue;
+    for (std::int64_t ky = 0; ky < height.kernel; ++ky) {
+      const std::int64_t from_y = height.Position(y, ky);
+      if (from_y < 0 || from_y >= height.in) continue;
+      function((plane * depth.in + from_z) * height.in + from_y);
+    }
+  }
+}
+
 // Rows of the window are combined first, in vectors over the whole width; then the columns of the result.
 MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
   const std::vector<WindowAxis> axes = ThreeAxesOf(config);
@@ -49,16 +64,9 @@ MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
       for (std::int64_t i = first; i < end; ++i) {
         const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
         std::fill_n(combined, padded, combine.start);
-        for (std::int64_t kz = 0; kz < depth.kernel; ++kz) {
-          const std::int64_t from_z = depth.Position(z, kz);
-          if (from_z < 0 || from_z >= depth.in) continue;
-          for (std::int64_t ky = 0; ky < height.kernel; ++ky) {
-            const std::int64_t from_y = height.Position(y, ky);
-            if (from_y < 0 || from_y >= height.in) continue;
-            const std::int64_t row = (plane * depth.in + from_z) * height.in + from_y;
-            combine.accumulate(combined + left, input.Read(row * width.in, width.in, loaded), width.in);
-          }
-        }
+        ForWindowRows(depth, height, plane, z, y, [&](std::int64_t row) {
+          combine.accumulate(combined + left, input.Read(row * width.in, width.in, loaded), width.in);
+        });
         float* to = output.Target(i * width.out, computed);
         (maximum ? kernels.window_maximum_row : kernels.window_sum_row)(
             combined + left + width.Position(0, 0), width.stride, width.dilation, width.kernel, to, width.out);
@@ -84,11 +92,9 @@ MadeProgram MakeGlobal(const PoolingConfig& config, const Problem& problem) {
   const bool maximum = ReductionOf(config.kind) == ReductionKind::kMax;
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     const VectorKernels& kernels = Kernels();
-    ParallelRanges(planes, std::max<std::int64_t>(1, 16384 / n), [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const float* x = input->As<float>() + i * n;
-        output->As<float>()[i] = maximum ? kernels.maximum_row(x, n) : kernels.sum_row(x, n) / static_cast<float>(n);
-      }
+    ParallelEach(planes, 16384, n, [&](std::int64_t i) {
+      const float* x = input->As<float>() + i * n;
+      output->As<float>()[i] = maximum ? kernels.maximum_row(x, n) : kernels.sum_row(x, n) / static_cast<float>(n);
     });
   };
   return MakeProgram(run, FootprintOf(problem));
@@ -105,35 +111,24 @@ MadeProgram MakeWithIndices(const PoolingConfig& config, const Problem& problem)
     return Error{"unsupported: pooling with indices is f32 with s64 indices"};
   }
   const auto run = [=, indices = problem.outputs[1]] {
-    ParallelRanges(planes * depth.out * height.out, 1, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
-        float* to = output.Target(i * width.out, nullptr);
-        std::int64_t* places = indices->As<std::int64_t>() + i * width.out;
-        const float* base = input.Read(0, 0, nullptr);
-        for (std::int64_t x = 0; x < width.out; ++x) {
-          float best = -INFINITY;
-          std::int64_t place = 0;
-          for (std::int64_t kz = 0; kz < depth.kernel; ++kz) {
-            const std::int64_t from_z = depth.Position(z, kz);
-            if (from_z < 0 || from_z >= depth.in) continue;
-            for (std::int64_t ky = 0; ky < height.kernel; ++ky) {
-              const std::int64_t from_y = height.Position(y, ky);
-              if (from_y < 0 || from_y >= height.in) continue;
-              const std::int64_t row = ((plane * depth.in + from_z) * height.in + from_y) * width.in;
-              for (std::int64_t kx = 0; kx < width.kernel; ++kx) {
-                const std::int64_t from_x = width.Position(x, kx);
-                if (from_x < 0 || from_x >= width.in) continue;
-                if (base[row + from_x] > best) {
-                  best = base[row + from_x];
-                  place = row + from_x;
-                }
-              }
-            }
+    ParallelEach(planes * depth.out * height.out, 1, 1, [&](std::int64_t i) {
+      const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
+      float* to = output.Target(i * width.out, nullptr);
+      std::int64_t* places = indices->As<std::int64_t>() + i * width.out;
+      const float* base = input.Read(0, 0, nullptr);
+      for (std::int64_t x = 0; x < width.out; ++x) {
+        float best = -INFINITY;
+        std::int64_t place = 0;
+        ForWindowRows(depth, height, plane, z, y, [&](std::int64_t row) {
+          for (std::int64_t kx = 0; kx < width.kernel; ++kx) {
+            const std::int64_t from_x = width.Position(x, kx), at = row * width.in + from_x;
+            if (from_x < 0 || from_x >= width.in || !(base[at] > best)) continue;
+            best = base[at];
+            place = at;
           }
-          to[x] = best;
-          places[x] = place;
-        }
+        });
+        to[x] = best;
+        places[x] = place;
       }
     });
   };

@@ -6,6 +6,7 @@
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
 #include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cpu {
 namespace {
@@ -95,13 +96,10 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
     const auto rows = [=, x = problem.operands[0]->As<float>(), y = problem.outputs[0]->As<float>()] {
       const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size());
       const auto length = static_cast<float>(geometry.run);
-      ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / std::max<std::int64_t>(1, geometry.run)),
-                     [&](std::int64_t first, std::int64_t last) {
-                       for (std::int64_t i = first; i < last; ++i) {
-                         const float* row = x + geometry.outer_offsets[static_cast<std::size_t>(i)];
-                         y[i] = Finish(kind, steps.row(row, geometry.run), length);
-                       }
-                     });
+      ParallelEach(outputs, kLeastReductionWork, geometry.run, [&](std::int64_t i) {
+        const float* row = x + geometry.outer_offsets[static_cast<std::size_t>(i)];
+        y[i] = Finish(kind, steps.row(row, geometry.run), length);
+      });
     };
     return MakeProgram(rows, FootprintOf(problem));
   }
@@ -110,33 +108,29 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
   const auto run = [=, input = whole_input, output = whole_output] {
     const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
     const auto work = static_cast<std::int64_t>(count) * std::min(kReducedColumns, geometry.columns);
-    ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / work),
-                   [&](std::int64_t first, std::int64_t last) {
-                     std::array<float, kRun> buffer;
-                     std::array<float, kReducedColumns> totals;
-                     for (std::int64_t i = first; i < last; ++i) {
-                       const std::int64_t outer = i / blocks, begin = i % blocks * kReducedColumns;
-                       const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
-                       const std::int64_t n = std::min(kReducedColumns, geometry.columns - begin);
-                       std::fill_n(totals.begin(), n, steps.start);
-                       for (const std::int64_t offset : geometry.reduced_offsets) {
-                         if (geometry.columns > 1) {
-                           steps.accumulate(totals.data(), input.Read(base + offset, n, buffer.data()), n);
-                           continue;
-                         }
-                         for (std::int64_t at = 0; at < geometry.run;) {
-                           const std::int64_t piece = input.direct() ? geometry.run : std::min(kRun, geometry.run - at);
-                           const float part = steps.row(input.Read(base + offset + at, piece, buffer.data()), piece);
-                           totals[0] = combined(totals[0], part);
-                           at += piece;
-                         }
-                       }
-                       float* y = output.Target(outer * geometry.columns + begin, buffer.data());
-                       for (std::int64_t j = 0; j < n; ++j)
-                         y[j] = Finish(kind, totals[static_cast<std::size_t>(j)], count);
-                       output.Store(y, outer * geometry.columns + begin, n);
-                     }
-                   });
+    ParallelEach(outputs, kLeastReductionWork, work, [&](std::int64_t i) {
+      std::array<float, kRun> buffer;
+      std::array<float, kReducedColumns> totals;
+      const std::int64_t outer = i / blocks, begin = i % blocks * kReducedColumns;
+      const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
+      const std::int64_t n = std::min(kReducedColumns, geometry.columns - begin);
+      std::fill_n(totals.begin(), n, steps.start);
+      for (const std::int64_t offset : geometry.reduced_offsets) {
+        if (geometry.columns > 1) {
+          steps.accumulate(totals.data(), input.Read(base + offset, n, buffer.data()), n);
+          continue;
+        }
+        for (std::int64_t at = 0; at < geometry.run;) {
+          const std::int64_t piece = input.direct() ? geometry.run : std::min(kRun, geometry.run - at);
+          const float part = steps.row(input.Read(base + offset + at, piece, buffer.data()), piece);
+          totals[0] = combined(totals[0], part);
+          at += piece;
+        }
+      }
+      float* y = output.Target(outer * geometry.columns + begin, buffer.data());
+      for (std::int64_t j = 0; j < n; ++j) y[j] = Finish(kind, totals[static_cast<std::size_t>(j)], count);
+      output.Store(y, outer * geometry.columns + begin, n);
+    });
   };
   return MakeProgram(run, FootprintOf(problem));
 }
@@ -159,14 +153,10 @@ template <class T, class Function>
 void ForReduced(const Geometry& geometry, const HostTensor& input, Function function) {
   const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * geometry.columns;
   const auto count = geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size());
-  ParallelRanges(
-      outputs, std::max<std::int64_t>(1, kLeastReductionWork / count), [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-          const T* base = input.As<T>() + geometry.outer_offsets[static_cast<std::size_t>(i / geometry.columns)] +
-                          i % geometry.columns;
-          function(i, base, count);
-        }
-      });
+  ParallelEach(outputs, kLeastReductionWork, count, [&](std::int64_t i) {
+    const std::int64_t outer = geometry.outer_offsets[static_cast<std::size_t>(i / geometry.columns)];
+    function(i, input.As<T>() + outer + i % geometry.columns, count);
+  });
 }
 
 template <class T>
@@ -203,29 +193,27 @@ Result<std::unique_ptr<Program>> MakeArgumentColumns(bool largest, const Geometr
   const std::int64_t blocks = (geometry.columns + kWide - 1) / kWide;
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     const auto parts = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
-    ParallelRanges(parts, 1, [&](std::int64_t first, std::int64_t last) {
+    ParallelEach(parts, 1, 1, [&](std::int64_t i) {
       std::array<float, kWide> best;
       std::array<std::int32_t, kWide> place;
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t outer = i / blocks, begin = i % blocks * kWide;
-        const std::int64_t n = std::min(kWide, geometry.columns - begin);
-        const float* base = input->As<float>() + geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
-        std::copy_n(base + geometry.reduced_offsets[0], n, best.begin());
-        place.fill(0);
-        std::int32_t at = 0;
-        for (const std::int64_t offset : geometry.reduced_offsets) {
-          const float* x = base + offset;
-          for (std::int64_t j = 0; j < n; ++j) {
-            const auto column = static_cast<std::size_t>(j);
-            const bool better = largest ? x[j] > best[column] : x[j] < best[column];
-            best[column] = better ? x[j] : best[column];
-            place[column] = better ? at : place[column];
-          }
-          ++at;
+      const std::int64_t outer = i / blocks, begin = i % blocks * kWide;
+      const std::int64_t n = std::min(kWide, geometry.columns - begin);
+      const float* base = input->As<float>() + geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
+      std::copy_n(base + geometry.reduced_offsets[0], n, best.begin());
+      place.fill(0);
+      std::int32_t at = 0;
+      for (const std::int64_t offset : geometry.reduced_offsets) {
+        const float* x = base + offset;
+        for (std::int64_t j = 0; j < n; ++j) {
+          const auto column = static_cast<std::size_t>(j);
+          const bool better = largest ? x[j] > best[column] : x[j] < best[column];
+          best[column] = better ? x[j] : best[column];
+          place[column] = better ? at : place[column];
         }
-        std::int64_t* y = output->As<std::int64_t>() + outer * geometry.columns + begin;
-        for (std::int64_t j = 0; j < n; ++j) y[j] = place[static_cast<std::size_t>(j)];
+        ++at;
       }
+      std::int64_t* y = output->As<std::int64_t>() + outer * geometry.columns + begin;
+      for (std::int64_t j = 0; j < n; ++j) y[j] = place[static_cast<std::size_t>(j)];
     });
   };
   return MakeProgram(run, FootprintOf(problem));
@@ -296,19 +284,6 @@ Result<std::unique_ptr<Program>> WithType(DataType type, Make make) {
   });
 }
 
-struct ReducedLines {
-  std::int64_t outer = 1, length = 1, stride = 1;
-};
-
-ReducedLines LinesOf(const Shape& shape, std::int64_t axis) {
-  ReducedLines lines;
-  for (std::size_t i = 0; i < shape.rank(); ++i) {
-    const auto place = static_cast<std::int64_t>(i);
-    (place < axis ? lines.outer : place == axis ? lines.length : lines.stride) *= shape.dims[i];
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
@@ -341,25 +316,23 @@ std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
 }
 
 std::vector<Offer> ScanKernelOffers(const ScanConfig& config) {
-  const ReducedLines lines = LinesOf(config.input, config.axis);
+  const AxisLines lines = LinesOf(config.input, config.axis);
   if (config.types.input != config.types.output) return {};
   return {KernelOffer("scan", [=](const Problem& problem) {
     return WithType(problem.operands[0]->type(), [&]<class T>(T) -> Result<std::unique_ptr<Program>> {
       const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
-        // A line's state is a row of `stride` elements: the row above in the output.
-        ParallelRanges(lines.outer, 1, [&](std::int64_t first, std::int64_t last) {
-          for (std::int64_t outer = first; outer < last; ++outer) {
-            const T* x = input->As<T>() + outer * lines.length * lines.stride;
-            T* y = output->As<T>() + outer * lines.length * lines.stride;
-            std::copy_n(x, lines.stride, y);
-            for (std::int64_t i = lines.stride; i < lines.length * lines.stride; ++i) {
-              const T before = y[i - lines.stride];
-              if constexpr (std::is_integral_v<T>) {
-                const auto a = static_cast<std::uint64_t>(before), b = static_cast<std::uint64_t>(x[i]);
-                y[i] = static_cast<T>(config.kind == ScanKind::kSum ? a + b : a * b);
-              } else {
-                y[i] = config.kind == ScanKind::kSum ? before + x[i] : before * x[i];
-              }
+        // A line's state is a row of `inner` elements: the row above in the output.
+        ParallelEach(lines.outer, 1, 1, [&](std::int64_t outer) {
+          const T* x = input->As<T>() + outer * lines.length * lines.inner;
+          T* y = output->As<T>() + outer * lines.length * lines.inner;
+          std::copy_n(x, lines.inner, y);
+          for (std::int64_t i = lines.inner; i < lines.length * lines.inner; ++i) {
+            const T before = y[i - lines.inner];
+            if constexpr (std::is_integral_v<T>) {
+              const auto a = static_cast<std::uint64_t>(before), b = static_cast<std::uint64_t>(x[i]);
+              y[i] = static_cast<T>(config.kind == ScanKind::kSum ? a + b : a * b);
+            } else {
+              y[i] = config.kind == ScanKind::kSum ? before + x[i] : before * x[i];
             }
           }
         });
@@ -370,7 +343,7 @@ std::vector<Offer> ScanKernelOffers(const ScanConfig& config) {
 }
 
 std::vector<Offer> SortKernelOffers(const SortConfig& config) {
-  const ReducedLines lines = LinesOf(config.input, config.axis);
+  const AxisLines lines = LinesOf(config.input, config.axis);
   if (lines.length > (std::int64_t{1} << 30)) return {};
   return {KernelOffer("sort", [=](const Problem& problem) {
     return WithType(problem.operands[0]->type(), [&]<class T>(T) -> Result<std::unique_ptr<Program>> {
@@ -382,7 +355,7 @@ std::vector<Offer> SortKernelOffers(const SortConfig& config) {
       for (auto& row : *scratch) row.resize(static_cast<std::size_t>(lines.length));
       const bool top = config.kind == SortKind::kTopK;
       const auto run = [=, input = problem.operands[0], values = problem.outputs[0], places = problem.outputs[1]] {
-        ParallelRanges(lines.outer * lines.stride, 1, [&](std::int64_t first, std::int64_t last) {
+        ParallelRanges(lines.outer * lines.inner, 1, [&](std::int64_t first, std::int64_t last) {
           std::vector<Item>& items = (*scratch)[static_cast<std::size_t>(omp_get_thread_num())];
           const auto better = [top](const Item& a, const Item& b) {
             if (a.value != b.value) return top ? a.value > b.value : a.value < b.value;
@@ -390,13 +363,13 @@ std::vector<Offer> SortKernelOffers(const SortConfig& config) {
           };
           const auto kept = static_cast<std::ptrdiff_t>(config.k);
           for (std::int64_t line = first; line < last; ++line) {
-            const std::int64_t outer = line / lines.stride, column = line % lines.stride;
-            const T* x = input->As<T>() + outer * lines.length * lines.stride + column;
+            const std::int64_t outer = line / lines.inner, column = line % lines.inner;
+            const T* x = input->As<T>() + outer * lines.length * lines.inner + column;
             std::ptrdiff_t held = 0;
             if (config.k * 16 < lines.length) {
               // Few of many: a heap with the worst of the best on top, which most elements do not reach.
               for (std::int64_t i = 0; i < lines.length; ++i) {
-                const Item item{x[i * lines.stride], static_cast<std::int32_t>(i)};
+                const Item item{x[i * lines.inner], static_cast<std::int32_t>(i)};
                 if (held < kept) {
                   items[static_cast<std::size_t>(held++)] = item;
                   std::push_heap(items.begin(), items.begin() + held, better);
@@ -408,7 +381,7 @@ std::vector<Offer> SortKernelOffers(const SortConfig& config) {
               }
             } else {
               for (std::int64_t i = 0; i < lines.length; ++i) {
-                items[static_cast<std::size_t>(i)] = {x[i * lines.stride], static_cast<std::int32_t>(i)};
+                items[static_cast<std::size_t>(i)] = {x[i * lines.inner], static_cast<std::int32_t>(i)};
               }
               held = static_cast<std::ptrdiff_t>(lines.length);
               if (kept < held)
@@ -416,7 +389,7 @@ std::vector<Offer> SortKernelOffers(const SortConfig& config) {
             }
             std::sort(items.begin(), items.begin() + kept, better);
             for (std::ptrdiff_t i = 0; i < kept; ++i) {
-              const std::int64_t at = (outer * config.k + i) * lines.stride + column;
+              const std::int64_t at = (outer * config.k + i) * lines.inner + column;
               values->template As<T>()[at] = items[static_cast<std::size_t>(i)].value;
               places->template As<std::int64_t>()[at] = items[static_cast<std::size_t>(i)].place;
             }

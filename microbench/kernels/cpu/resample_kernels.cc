@@ -68,14 +68,8 @@ MadeProgram MakeNearest(const ResampleConfig& config, const Problem& problem) {
                          std::memcpy(to, to - width * bytes, static_cast<std::size_t>(width * bytes));
                        } else if (in.dims[rank - 1] == width) {
                          std::memcpy(to, source, static_cast<std::size_t>(width * bytes));
-                       } else if (bytes == 4) {
-                         PickRow<std::uint32_t>(source, to, places, width);
-                       } else if (bytes == 2) {
-                         PickRow<std::uint16_t>(source, to, places, width);
-                       } else if (bytes == 1) {
-                         PickRow<std::uint8_t>(source, to, places, width);
                        } else {
-                         PickRow<std::uint64_t>(source, to, places, width);
+                         WithWord(bytes, [&]<class Word>(Word) { PickRow<Word>(source, to, places, width); });
                        }
                        before = from;
                      }
@@ -152,20 +146,18 @@ MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) 
                            AlignedBuffer::Make(static_cast<std::size_t>(omp_get_max_threads() * 3 * stride) * 4));
   const auto scratch = std::make_shared<AlignedBuffer>(std::move(made));
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
-    ParallelRanges(planes, 1, [&](std::int64_t begin, std::int64_t end) {
+    ParallelEach(planes, 1, 1, [&](std::int64_t plane) {
       float* const own = static_cast<float*>(scratch->data()) + omp_get_thread_num() * 3 * stride;
-      for (std::int64_t plane = begin; plane < end; ++plane) {
-        const float* from = input.Read(plane * in_size, in_size, own);
-        float* const result = output.Target(plane * out_size, own + 2 * stride);
-        if (passes.empty()) std::copy_n(from, out_size, result);
-        for (std::size_t i = 0; i < passes.size(); ++i) {
-          // Between the two spare buffers; the last pass writes the result.
-          float* to = i + 1 == passes.size() ? result : own + (i % 2 == 0 ? 1 : 0) * stride;
-          Resize(passes[i].taps, passes[i].outer, passes[i].inner, from, to);
-          from = to;
-        }
-        output.Store(result, plane * out_size, out_size);
+      const float* from = input.Read(plane * in_size, in_size, own);
+      float* const result = output.Target(plane * out_size, own + 2 * stride);
+      if (passes.empty()) std::copy_n(from, out_size, result);
+      for (std::size_t i = 0; i < passes.size(); ++i) {
+        // Between the two spare buffers; the last pass writes the result.
+        float* to = i + 1 == passes.size() ? result : own + (i % 2 == 0 ? 1 : 0) * stride;
+        Resize(passes[i].taps, passes[i].outer, passes[i].inner, from, to);
+        from = to;
       }
+      output.Store(result, plane * out_size, out_size);
     });
   };
   return MakeProgram(run, FootprintOf(problem));

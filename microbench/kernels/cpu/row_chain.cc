@@ -71,10 +71,8 @@ class RowChainProgram : public Program {
   Status Run() override {
     const std::int64_t rows = bound_.chain().count / length_, batch = RowsAtOnce(length_);
     const std::int64_t batches = (rows + batch - 1) / batch;
-    ParallelRanges(batches, std::max<std::int64_t>(1, kLeastChainWork / (batch * length_)),
-                   [&](std::int64_t first, std::int64_t last) {
-                     for (std::int64_t i = first; i < last; ++i) RunRows(i * batch, std::min(rows, (i + 1) * batch));
-                   });
+    ParallelEach(batches, kLeastChainWork, batch * length_,
+                 [&](std::int64_t i) { RunRows(i * batch, std::min(rows, (i + 1) * batch)); });
     return {};
   }
 

@@ -103,9 +103,7 @@ class StoredProgram : public Program {
       for (std::size_t i = 0; i < sums_.size(); ++i)
         sums_[i] = kernels_.sum_row(a + static_cast<std::int64_t>(i) * matrix.block, matrix.block);
     }
-    ParallelRanges(packing_.groups, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t group = begin; group < end; ++group) RunGroup(group, a);
-    });
+    ParallelEach(packing_.groups, 1, 1, [&](std::int64_t group) { RunGroup(group, a); });
     return {};
   }
 

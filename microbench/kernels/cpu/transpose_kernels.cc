@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cpu {
 namespace {
@@ -35,23 +37,12 @@ struct Walk {
   }
 };
 
-// Runs of a size known to the compiler are moves of registers, not calls.
-template <int bytes>
-void CopyRuns(const Walk& walk, std::int64_t first, std::int64_t last, const char* source, char* target, int element) {
-  for (std::int64_t i = first; i < last; ++i) {
-    std::int64_t from, to;
-    walk.Offsets(i, from, to);
-    std::memcpy(target + to * element, source + from * element, bytes);
-  }
-}
-
 }  // namespace
 
 std::function<void(const void*, void*)> MakeTranspose(const Shape& input, const std::vector<std::int64_t>& permutation,
                                                       int bytes) {
   const std::size_t rank = input.rank();
-  std::vector<std::int64_t> from_strides(rank, 1);
-  for (std::size_t i = rank; i-- > 1;) from_strides[i - 1] = from_strides[i] * input.dims[i];
+  const std::vector<std::int64_t> from_strides = PackedSteps(input.dims);
   // In the output's order; extents of one drop out, and dimensions that stay neighbours become one.
   std::vector<Dimension> dimensions;
   std::int64_t to_stride = 1;
@@ -79,29 +70,18 @@ std::function<void(const void*, void*)> MakeTranspose(const Shape& input, const 
       const auto* source = static_cast<const char*>(from);
       auto* target = static_cast<char*>(to);
       ParallelRanges(walk.count(), std::max<std::int64_t>(1, 65536 / run), [&](std::int64_t first, std::int64_t last) {
-        switch (run) {
-          case 4:
-            return CopyRuns<4>(walk, first, last, source, target, bytes);
-          case 8:
-            return CopyRuns<8>(walk, first, last, source, target, bytes);
-          case 16:
-            return CopyRuns<16>(walk, first, last, source, target, bytes);
-          case 32:
-            return CopyRuns<32>(walk, first, last, source, target, bytes);
-          case 64:
-            return CopyRuns<64>(walk, first, last, source, target, bytes);
-          case 128:
-            return CopyRuns<128>(walk, first, last, source, target, bytes);
-          case 256:
-            return CopyRuns<256>(walk, first, last, source, target, bytes);
-          default:
-            break;
-        }
-        for (std::int64_t i = first; i < last; ++i) {
-          std::int64_t from_offset, to_offset;
-          walk.Offsets(i, from_offset, to_offset);
-          std::memcpy(target + to_offset * bytes, source + from_offset * bytes, static_cast<std::size_t>(run));
-        }
+        const auto copy = [&](auto size) {
+          for (std::int64_t i = first; i < last; ++i) {
+            std::int64_t from_offset, to_offset;
+            walk.Offsets(i, from_offset, to_offset);
+            std::memcpy(target + to_offset * bytes, source + from_offset * bytes, static_cast<std::size_t>(size));
+          }
+        };
+        // Runs of a size known to the compiler are moves of registers, not calls.
+        const auto copy_known = [&]<std::int64_t... kSizes>(std::integer_sequence<std::int64_t, kSizes...>) {
+          return (... || (run == kSizes && (copy(std::integral_constant<std::int64_t, kSizes>()), true)));
+        };
+        if (!copy_known(std::integer_sequence<std::int64_t, 4, 8, 16, 32, 64, 128, 256>())) copy(run);
       });
     };
   }
@@ -118,19 +98,16 @@ std::function<void(const void*, void*)> MakeTranspose(const Shape& input, const 
   return [=](const void* from, void* to) {
     const VectorKernels& kernels = Kernels();
     const std::int64_t tiles = row_tiles * column_tiles;
-    const std::int64_t grain = std::max<std::int64_t>(1, 16384 / (tile_rows * tile_columns));
-    ParallelRanges(walk.count() * tiles, grain, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        std::int64_t from_offset, to_offset;
-        walk.Offsets(i / tiles, from_offset, to_offset);
-        const std::int64_t row = i % tiles % row_tiles * tile_rows, column = i % tiles / row_tiles * tile_columns;
-        from_offset += row * inner.from_stride + column;
-        to_offset += column * columns.to_stride + row;
-        kernels.transpose_tile(static_cast<const char*>(from) + from_offset * bytes, inner.from_stride,
-                               static_cast<char*>(to) + to_offset * bytes, columns.to_stride,
-                               std::min(tile_rows, inner.extent - row), std::min(tile_columns, columns.extent - column),
-                               bytes);
-      }
+    ParallelEach(walk.count() * tiles, 16384, tile_rows * tile_columns, [&](std::int64_t i) {
+      std::int64_t from_offset, to_offset;
+      walk.Offsets(i / tiles, from_offset, to_offset);
+      const std::int64_t row = i % tiles % row_tiles * tile_rows, column = i % tiles / row_tiles * tile_columns;
+      from_offset += row * inner.from_stride + column;
+      to_offset += column * columns.to_stride + row;
+      kernels.transpose_tile(static_cast<const char*>(from) + from_offset * bytes, inner.from_stride,
+                             static_cast<char*>(to) + to_offset * bytes, columns.to_stride,
+                             std::min(tile_rows, inner.extent - row), std::min(tile_columns, columns.extent - column),
+                             bytes);
     });
   };
 }

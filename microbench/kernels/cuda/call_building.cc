@@ -68,13 +68,6 @@ void Iteration::Merge(std::vector<bool>* kept) {
   if (kept != nullptr) *kept = std::move(merged_stay);
 }
 
-std::vector<std::int64_t> PackedSteps(const std::vector<std::int64_t>& dims) {
-  std::vector<std::int64_t> steps(dims.size());
-  std::int64_t step = 1;
-  for (std::size_t d = dims.size(); d-- > 0; step *= dims[d]) steps[d] = step;
-  return steps;
-}
-
 std::vector<std::int64_t> BroadcastSteps(const Shape& operand, const std::vector<std::int64_t>& dims) {
   const std::vector<std::int64_t> own = PackedSteps(operand.dims);
   std::vector<std::int64_t> steps(dims.size(), 0);

@@ -10,6 +10,7 @@
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
 #include "microbench/kernels/cuda/kernel_offers.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cuda {
 
@@ -22,6 +23,8 @@ int ElementBytes(DataType type);
 // In what an element-wise layer or a reduction of this input computes; nullopt where it cannot be.
 std::optional<Arithmetic> RealArithmetic(DataType type);  // of floating point types alone
 
+using cpu::PackedSteps;
+
 // Dimensions with steps of several tensors, all outermost first. Tensors are numbered; `steps[tensor][dimension]`.
 struct Iteration {
   std::vector<std::int64_t> dims;
@@ -33,8 +36,7 @@ struct Iteration {
   void Merge(std::vector<bool>* kept = nullptr);
 };
 
-// Row-major steps; 0 where an operand of fewer dimensions, or with ones, is repeated in `shape`.
-std::vector<std::int64_t> PackedSteps(const std::vector<std::int64_t>& dims);
+// Row-major steps; 0 where an operand of fewer dimensions, or with ones, is repeated in `dims`.
 std::vector<std::int64_t> BroadcastSteps(const Shape& operand, const std::vector<std::int64_t>& dims);
 
 // As calls have them, innermost first. nullopt: too many dimensions, 2^31 elements or steps.

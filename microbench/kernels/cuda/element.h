@@ -5,42 +5,38 @@
 
 namespace infimum::cuda {
 
+// Each with what it is stored as.
+#define INFIMUM_ELEMENTS(DO) \
+  DO(kF64, double)           \
+  DO(kF32, float)            \
+  DO(kF16, std::uint16_t)    \
+  DO(kBF16, std::uint16_t)   \
+  DO(kS64, std::int64_t)     \
+  DO(kS32, std::int32_t)     \
+  DO(kS16, std::int16_t)     \
+  DO(kS8, std::int8_t)       \
+  DO(kU64, std::uint64_t)    \
+  DO(kU32, std::uint32_t)    \
+  DO(kU16, std::uint16_t)    \
+  DO(kU8, std::uint8_t)      \
+  DO(kBool, std::uint8_t)
+
 enum class Element : std::uint8_t {
   kNone,
-  kF64,
-  kF32,
-  kF16,
-  kBF16,
-  kS64,
-  kS32,
-  kS16,
-  kS8,
-  kU64,
-  kU32,
-  kU16,
-  kU8,
-  kBool
+#define INFIMUM_VALUE(name, stored) name,
+  INFIMUM_ELEMENTS(INFIMUM_VALUE)
+#undef INFIMUM_VALUE
 };
 
 INFIMUM_HOST_DEVICE constexpr int BytesOf(Element element) {
   switch (element) {
-    case Element::kF64:
-    case Element::kS64:
-    case Element::kU64:
-      return 8;
-    case Element::kF32:
-    case Element::kS32:
-    case Element::kU32:
-      return 4;
-    case Element::kF16:
-    case Element::kBF16:
-    case Element::kS16:
-    case Element::kU16:
-      return 2;
-    case Element::kNone:
-      return 0;
+#define INFIMUM_CASE(name, stored) \
+  case Element::name:              \
+    return sizeof(stored);
+    INFIMUM_ELEMENTS(INFIMUM_CASE)
+#undef INFIMUM_CASE
     default:
-      return 1;
+      return 0;
   }
 }
 

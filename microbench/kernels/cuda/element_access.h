@@ -90,10 +90,7 @@ INFIMUM_HOST_DEVICE inline Integer Saturated(T value) {
   }
 }
 
-// How an element lies in memory, and what it means: Traits<Element::kF16>::Stored is uint16_t.
-template <Element kElement>
-struct ElementTraits;
-
+// An element that is stored as a number of the machine.
 template <class StoredType>
 struct PlainTraits {
   using Stored = StoredType;
@@ -110,26 +107,19 @@ struct PlainTraits {
     }
   }
 };
-template <>
-struct ElementTraits<Element::kF64> : PlainTraits<double> {};
-template <>
-struct ElementTraits<Element::kF32> : PlainTraits<float> {};
-template <>
-struct ElementTraits<Element::kS64> : PlainTraits<std::int64_t> {};
-template <>
-struct ElementTraits<Element::kS32> : PlainTraits<std::int32_t> {};
-template <>
-struct ElementTraits<Element::kS16> : PlainTraits<std::int16_t> {};
-template <>
-struct ElementTraits<Element::kS8> : PlainTraits<std::int8_t> {};
-template <>
-struct ElementTraits<Element::kU64> : PlainTraits<std::uint64_t> {};
-template <>
-struct ElementTraits<Element::kU32> : PlainTraits<std::uint32_t> {};
-template <>
-struct ElementTraits<Element::kU16> : PlainTraits<std::uint16_t> {};
-template <>
-struct ElementTraits<Element::kU8> : PlainTraits<std::uint8_t> {};
+template <Element kElement>
+struct StoredAs;
+#define INFIMUM_STORED(name, stored) \
+  template <>                        \
+  struct StoredAs<Element::name> {   \
+    using Type = stored;             \
+  };
+INFIMUM_ELEMENTS(INFIMUM_STORED)
+#undef INFIMUM_STORED
+
+// How an element lies in memory, and what it means: Traits<Element::kF16>::Stored is uint16_t.
+template <Element kElement>
+struct ElementTraits : PlainTraits<typename StoredAs<kElement>::Type> {};
 template <>
 struct ElementTraits<Element::kF16> {
   using Stored = std::uint16_t;
@@ -171,71 +161,38 @@ struct ElementTraits<Element::kBool> {
 template <class Function>
 INFIMUM_HOST_DEVICE inline void WithElement(Element element, const Function& function) {
   switch (element) {
-    case Element::kF32:
-      return function(ElementTraits<Element::kF32>());
-    case Element::kF16:
-      return function(ElementTraits<Element::kF16>());
-    case Element::kBF16:
-      return function(ElementTraits<Element::kBF16>());
-    case Element::kF64:
-      return function(ElementTraits<Element::kF64>());
-    case Element::kS64:
-      return function(ElementTraits<Element::kS64>());
-    case Element::kS32:
-      return function(ElementTraits<Element::kS32>());
-    case Element::kS16:
-      return function(ElementTraits<Element::kS16>());
-    case Element::kS8:
-      return function(ElementTraits<Element::kS8>());
-    case Element::kU64:
-      return function(ElementTraits<Element::kU64>());
-    case Element::kU32:
-      return function(ElementTraits<Element::kU32>());
-    case Element::kU16:
-      return function(ElementTraits<Element::kU16>());
-    case Element::kU8:
-      return function(ElementTraits<Element::kU8>());
-    case Element::kBool:
-      return function(ElementTraits<Element::kBool>());
+#define INFIMUM_CASE(name, stored) \
+  case Element::name:              \
+    return function(ElementTraits<Element::name>());
+    INFIMUM_ELEMENTS(INFIMUM_CASE)
+#undef INFIMUM_CASE
     default:
       return;
   }
 }
 
-// The types that something is computed from in T: f32 has all but the longest, integers have no floats. Less code.
+// Whether something is computed from the type in T: f32 has all but the longest, integers have no floats. Less code.
+template <class T>
+constexpr bool IsSource(Element element) {
+  if (std::is_same_v<T, std::int64_t>) return element > Element::kBF16;
+  if (!std::is_same_v<T, float>) return true;
+  return element != Element::kU32 && BytesOf(element) < 8;
+}
+
 template <class T, class Function>
 INFIMUM_HOST_DEVICE inline void WithSource(Element element, const Function& function) {
-  constexpr bool kF32 = std::is_same_v<T, float>, kS64 = std::is_same_v<T, std::int64_t>;
-  if constexpr (!kS64) {
+  if constexpr (!std::is_same_v<T, std::int64_t>) {  // the usual ones first
     if (element == Element::kF32) return function(ElementTraits<Element::kF32>());
     if (element == Element::kF16) return function(ElementTraits<Element::kF16>());
     if (element == Element::kBF16) return function(ElementTraits<Element::kBF16>());
   }
-  if constexpr (!kS64 && !kF32) {
-    if (element == Element::kF64) return function(ElementTraits<Element::kF64>());
-  }
   switch (element) {
-    case Element::kS64:
-      if constexpr (!kF32) function(ElementTraits<Element::kS64>());
-      return;
-    case Element::kU64:
-      if constexpr (!kF32) function(ElementTraits<Element::kU64>());
-      return;
-    case Element::kU32:
-      if constexpr (!kF32) function(ElementTraits<Element::kU32>());
-      return;
-    case Element::kS32:
-      return function(ElementTraits<Element::kS32>());
-    case Element::kS16:
-      return function(ElementTraits<Element::kS16>());
-    case Element::kS8:
-      return function(ElementTraits<Element::kS8>());
-    case Element::kU16:
-      return function(ElementTraits<Element::kU16>());
-    case Element::kU8:
-      return function(ElementTraits<Element::kU8>());
-    case Element::kBool:
-      return function(ElementTraits<Element::kBool>());
+#define INFIMUM_CASE(name, stored)                                                      \
+  case Element::name:                                                                   \
+    if constexpr (IsSource<T>(Element::name)) function(ElementTraits<Element::name>()); \
+    return;
+    INFIMUM_ELEMENTS(INFIMUM_CASE)
+#undef INFIMUM_CASE
     default:
       return;
   }

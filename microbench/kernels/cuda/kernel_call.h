@@ -1,5 +1,5 @@
 // One launch of a kernel of ours as plain data: which, on what memory, in which variant. It runs on a device, or on the
-// host by the same arithmetic and the same indices, slowly, for tests and for a pretended device.
+// host by the same arithmetic and the same indices, slowly, in tests.
 //
 //   for (const KernelCall& call : offer.make(buffers)) {
 //     if (int error = LaunchOnDevice(call, stream)) return CudaError(error);
@@ -22,9 +22,6 @@ using KernelCall = std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall,
 // what goes wrong while it runs is found by the next synchronisation. Never waits and never allocates, so it can be
 // captured. Pointers are the device's. In infimum::microbench_cuda_kernels, which needs nvcc.
 int LaunchOnDevice(const KernelCall& call, void* stream);
-
-// The same on the host's memory; finished when it returns. In infimum::microbench_cuda_kernels_host.
-void RunOnHost(const KernelCall& call);
 
 // By family; LaunchOnDevice chooses.
 int Launch(const FlatCopyCall& call, void* stream);

@@ -38,30 +38,20 @@ StridedCopy TransposeOf(const MovementConfig& config) {
   return copy;
 }
 
-Movement ConcatOf(const MovementConfig& config) {
+// Concat and split: each piece to or from its place in the whole.
+Movement PiecesOf(const MovementConfig& config) {
   Movement movement;
+  const bool concats = config.kind == MovementKind::kConcat;
+  const std::vector<Shape>& pieces = concats ? config.inputs : config.outputs;
+  const std::vector<std::int64_t> steps = PackedSteps((concats ? config.outputs : config.inputs)[0].dims);
   const auto axis = static_cast<std::size_t>(config.axis);
   std::int64_t at = 0;
-  for (std::size_t i = 0; i < config.inputs.size(); ++i) {
-    StridedCopy copy = CopyOf(config, config.inputs[i].dims);
-    copy.to_steps = PackedSteps(config.outputs[0].dims);
-    copy.to_at = at * copy.to_steps[axis];
-    at += config.inputs[i].dims[axis];
-    movement.parts.push_back({copy, i, 0});
-  }
-  return movement;
-}
-
-Movement SplitOf(const MovementConfig& config) {
-  Movement movement;
-  const auto axis = static_cast<std::size_t>(config.axis);
-  std::int64_t at = 0;
-  for (std::size_t i = 0; i < config.outputs.size(); ++i) {
-    StridedCopy copy = CopyOf(config, config.outputs[i].dims);
-    copy.from_steps = PackedSteps(config.inputs[0].dims);
-    copy.from_at = at * copy.from_steps[axis];
-    at += config.outputs[i].dims[axis];
-    movement.parts.push_back({copy, 0, i});
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    StridedCopy copy = CopyOf(config, pieces[i].dims);
+    (concats ? copy.to_steps : copy.from_steps) = steps;
+    (concats ? copy.to_at : copy.from_at) = at * steps[axis];
+    at += pieces[i].dims[axis];
+    movement.parts.push_back({copy, concats ? i : 0, concats ? 0 : i});
   }
   return movement;
 }
@@ -141,9 +131,8 @@ std::optional<Movement> MovementOf(const MovementConfig& config, const cpu::Laye
     case MovementKind::kTranspose:
       return one(TransposeOf(config));
     case MovementKind::kConcat:
-      return ConcatOf(config);
     case MovementKind::kSplit:
-      return SplitOf(config);
+      return PiecesOf(config);
     case MovementKind::kSlice:
       return one(SliceOf(config, values));
     case MovementKind::kPad:

@@ -1,8 +1,12 @@
 // Softmax, normalizations and running sums: rows with one thread, a warp or a block each.
 #include "microbench/kernels/cuda/pointwise_steps.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cuda {
 namespace {
+
+using cpu::AxisLines;
+using cpu::LinesOf;
 
 // What every device here has for a block without asking: 48 KiB.
 constexpr std::int64_t kSharedBytes = 48 * 1024;
@@ -71,39 +75,30 @@ std::vector<KernelOffer> RowOffers(const std::string& name, const RowCall& call,
   return offers;
 }
 
-// Lines of `length` elements, `inner` apart, of which `inner` lie between each other.
-RowSpace LinesOf(std::int64_t outer, std::int64_t length, std::int64_t inner) {
+RowSpace SpaceOf(const AxisLines& lines) {
   RowSpace space;
-  space.rows = static_cast<std::uint32_t>(outer * inner);
-  space.length = static_cast<std::uint32_t>(length);
-  space.row_run = FastDivisor(inner);
-  space.row_step = length * inner;
+  space.rows = static_cast<std::uint32_t>(lines.outer * lines.inner);
+  space.length = static_cast<std::uint32_t>(lines.length);
+  space.row_run = FastDivisor(lines.inner);
+  space.row_step = lines.length * lines.inner;
   space.row_run_step = 1;
-  space.run = FastDivisor(length);
-  space.step = inner;
-  if (inner == 1) space.row_run_step = length;  // unused, but a multiple of every width that rows have
+  space.run = FastDivisor(lines.length);
+  space.step = lines.inner;
+  if (lines.inner == 1) space.row_run_step = lines.length;  // unused, but a multiple of every width that rows have
   return space;
 }
 
-struct Lines {
-  std::int64_t outer = 1, length = 1, inner = 1;
-  bool fits() const { return length > 0 && outer * inner > 0 && FitsCount(length) && FitsCount(outer * inner); }
-};
-Lines LinesOf(const Shape& shape, std::int64_t axis) {
-  Lines lines;
-  for (std::size_t d = 0; d < shape.rank(); ++d) {
-    const auto at = static_cast<std::int64_t>(d);
-    (at < axis ? lines.outer : at == axis ? lines.length : lines.inner) *= shape.dims[d];
-  }
-  return lines;
+bool Fits(const AxisLines& lines) {
+  const std::int64_t rows = lines.outer * lines.inner;
+  return lines.length > 0 && rows > 0 && FitsCount(lines.length) && FitsCount(rows);
 }
 
 }  // namespace
 
 std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config) {
   const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
-  const Lines lines = LinesOf(config.input, config.axis);
-  if (!arithmetic || !RealArithmetic(config.types.output) || !lines.fits()) return {};
+  const AxisLines lines = LinesOf(config.input, config.axis);
+  if (!arithmetic || !RealArithmetic(config.types.output) || !Fits(lines)) return {};
   RowCall call;
   call.kind = config.kind == SoftmaxKind::kSoftmax      ? RowKind::kSoftmax
               : config.kind == SoftmaxKind::kLogSoftmax ? RowKind::kLogSoftmax
@@ -111,7 +106,7 @@ std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config) {
   call.arithmetic = *arithmetic;
   call.element = ElementOf(config.types.input);
   call.output_element = ElementOf(config.types.output);
-  call.space = LinesOf(lines.outer, lines.length, lines.inner);
+  call.space = SpaceOf(lines);
   return RowOffers("softmax", call, {});
 }
 
@@ -153,7 +148,7 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
   if (config.bias) parameters.bias = next++;
   if (next > 1) call.parameter_element = ElementOf(config.types.weights);
   if (next > 1 && !RealArithmetic(config.types.weights)) return {};
-  Lines lines = LinesOf(config.input, std::max<std::int64_t>(0, config.axis));
+  AxisLines lines = LinesOf(config.input, std::max<std::int64_t>(0, config.axis));
   switch (config.kind) {
     case NormalizationKind::kRms:
       call.kind = RowKind::kRms;
@@ -189,8 +184,8 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
     default:
       return {};
   }
-  if (!lines.fits()) return {};
-  call.space = LinesOf(lines.outer, lines.length, lines.inner);
+  if (!Fits(lines)) return {};
+  call.space = SpaceOf(lines);
   if (config.kind == NormalizationKind::kMeanVariance && images > 1) {
     // A channel's row is in as many pieces as there are images.
     call.space.row_run = FastDivisor(channels);
@@ -210,8 +205,8 @@ std::vector<KernelOffer> OffersFor(const ScanConfig& config) {
   const std::optional<Arithmetic> real = RealArithmetic(config.types.input);
   if (!real && !IsInteger(config.types.input)) return {};
   call.arithmetic = real ? *real : Arithmetic::kS64;
-  const Lines lines = LinesOf(config.input, config.axis);
-  if (!lines.fits() || call.element == Element::kNone || call.output_element == Element::kNone) return {};
+  const AxisLines lines = LinesOf(config.input, config.axis);
+  if (!Fits(lines) || call.element == Element::kNone || call.output_element == Element::kNone) return {};
   call.lines = static_cast<std::uint32_t>(lines.outer * lines.inner);
   call.length = static_cast<std::uint32_t>(lines.length);
   call.inner = FastDivisor(lines.inner);

@@ -35,8 +35,6 @@ struct BandwidthCall {
 int LaunchBandwidth(const BandwidthCall& call, void* stream);
 // Bytes that the launch moves: passes * bytes, twice that for a copy.
 std::int64_t BytesMoved(const BandwidthCall& call);
-// The same accesses on the host's memory.
-void RunOnHost(const BandwidthCall& call);
 
 // What arithmetic can do outside of Tensor Cores: chains of dependent multiply-adds, enough of them side by side to
 // hide their latency. Narrower types reach their peaks in products alone, which the libraries have.

@@ -1,16 +1,12 @@
-// Answers of a BLAS library about algorithms, kept as a text: written where a GPU is, read where none is, so that
-// candidates can be listed and tested there. It runs nothing.
+// Answers of a BLAS library about algorithms, kept as a text: written where a GPU is, read by tests where none is.
 //
 //   RecordingGemmLibrary recorder(lt);             // asks `lt`, and remembers
 //   GemmAlgorithms(recorder, problem, tier, 1000);
 //   recorder.Text();                               // {"schema":"infimum.gemm-recording/1","library":"13.0.2",...}
-//
-//   Result<std::shared_ptr<GemmLibrary>> replayed = ReadGemmRecording(text, "h200-cublaslt.json");
 #pragma once
 
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "microbench/libraries/cublaslt/gemm_library.h"
 
@@ -36,8 +32,5 @@ class RecordingGemmLibrary : public GemmLibrary {
   std::shared_ptr<GemmLibrary> library_;
   std::unique_ptr<Kept> kept_;
 };
-
-// A problem that was not asked about is an error; so is running. Errors name `source`.
-Result<std::shared_ptr<GemmLibrary>> ReadGemmRecording(std::string_view text, const std::string& source);
 
 }  // namespace infimum::cuda

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "microbench/gpu/device/gpu_program.h"
 #include "microbench/gpu/device/tensor_placement.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
 
@@ -76,6 +77,17 @@ inline Status SetTensor(cudnnTensorDescriptor_t descriptor, DataType type, const
   return CheckCudnn(INFIMUM_CUDNN(cudnnSetTensorNdDescriptor)(descriptor, known, static_cast<int>(dims.size()),
                                                               dims.data(), strides.data()),
                     "describing a tensor");
+}
+
+// Operands and the result of a layer, lying as the host has them.
+inline std::vector<GpuBinding> PlainBindings(const RegionMember& member) {
+  std::vector<GpuBinding> bindings;
+  const std::vector<Operand> operands = OperandsOf(member.config);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    bindings.push_back({member.operands[i], 0, operands[i].type, TensorPlacement::RowMajor(operands[i].shape)});
+  const Operand output = OutputsOf(member.config)[0];
+  bindings.push_back({{RegionOperand::Source::kMember, 0}, 0, output.type, TensorPlacement::RowMajor(output.shape)});
+  return bindings;
 }
 
 // Factors of the result: doubles for f64, floats for all else.

@@ -39,16 +39,10 @@ cudnnMathType_t MathOf(const RecurrentConfig& config, NumericContract contract) 
 }
 
 std::vector<GpuBinding> BindingsOf(const RegionMember& member, const RecurrentConfig& config) {
-  std::vector<GpuBinding> bindings;
-  const std::vector<Operand> operands = OperandsOf(member.config);
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    bindings.push_back({member.operands[i], 0, operands[i].type, TensorPlacement::RowMajor(operands[i].shape)});
-  const Operand output = OutputsOf(member.config)[0];
+  std::vector<GpuBinding> bindings = PlainBindings(member);
   // Ours is steps x directions x batch x hidden; cuDNN has both directions of a step side by side.
-  TensorPlacement placement = TensorPlacement::RowMajor(output.shape);
-  placement.strides = {config.directions * config.batch * config.hidden, config.hidden,
-                       config.directions * config.hidden, 1};
-  bindings.push_back({{RegionOperand::Source::kMember, 0}, 0, output.type, std::move(placement)});
+  bindings.back().placement.strides = {config.directions * config.batch * config.hidden, config.hidden,
+                                       config.directions * config.hidden, 1};
   return bindings;
 }
 

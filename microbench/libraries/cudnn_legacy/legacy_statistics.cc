@@ -41,17 +41,6 @@ std::shared_ptr<Tensor> MakeTensor() {
                                   INFIMUM_CUDNN(cudnnDestroyTensorDescriptor));
 }
 
-// Operands and the result of a layer, lying as the host has them.
-std::vector<GpuBinding> PlainBindings(const RegionMember& member) {
-  std::vector<GpuBinding> bindings;
-  const std::vector<Operand> operands = OperandsOf(member.config);
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    bindings.push_back({member.operands[i], 0, operands[i].type, TensorPlacement::RowMajor(operands[i].shape)});
-  const Operand output = OutputsOf(member.config)[0];
-  bindings.push_back({{RegionOperand::Source::kMember, 0}, 0, output.type, TensorPlacement::RowMajor(output.shape)});
-  return bindings;
-}
-
 GpuOffer OfferOf(std::string name, std::function<Result<std::unique_ptr<GpuProgram>>(Gpu&)> make) {
   GpuOffer offer;
   offer.candidate = {std::string(kCudnnLegacy), std::move(name), "plain", "plain", false};

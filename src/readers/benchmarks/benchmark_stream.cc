@@ -433,26 +433,10 @@ std::string_view GenerationOf(std::string_view compute_capability) {
   const std::int64_t major = ParseInteger(compute_capability.substr(0, dot)).value_or(0);
   const std::int64_t minor =
       dot == std::string_view::npos ? 0 : ParseInteger(compute_capability.substr(dot + 1)).value_or(0);
-  switch (major) {
-    case 3:
-      return "Kepler";
-    case 5:
-      return "Maxwell";
-    case 6:
-      return "Pascal";
-    case 7:
-      return minor >= 5 ? "Turing" : "Volta";
-    case 8:
-      return minor >= 9 ? "Ada" : "Ampere";
-    case 9:
-      return "Hopper";
-    case 10:
-    case 11:
-    case 12:
-      return "Blackwell";
-    default:
-      return "";
-  }
+  if (major == 7) return minor >= 5 ? "Turing" : "Volta";
+  if (major == 8) return minor >= 9 ? "Ada" : "Ampere";
+  if (major >= 10 && major <= 12) return "Blackwell";
+  return major == 3 ? "Kepler" : major == 5 ? "Maxwell" : major == 6 ? "Pascal" : major == 9 ? "Hopper" : "";
 }
 
 Environment EnvironmentOf(const Facts& facts) {

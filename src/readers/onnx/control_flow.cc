@@ -91,13 +91,17 @@ onnx::TypeProto* ScalarType(int onnx_type, Arena& arena) {
   return type;
 }
 
+// Of a value that is one integer, and known.
+std::optional<std::int64_t> OnlyInteger(KnownValue& value) {
+  const std::optional<std::vector<std::int64_t>> integers = IntegersOf(TensorOf(value));
+  return integers && integers->size() == 1 ? std::optional(integers->front()) : std::nullopt;
+}
+
 KnownValue Variable(onnx::TypeProto* type) {
   KnownValue value;
   value.type = type;
   return value;
 }
-
-constexpr const char* kCountedAsBodies = "its bodies count as sub-graphs";
 
 }  // namespace
 
@@ -125,10 +129,17 @@ void OnnxGraphBuilder::AddBody(Layer& layer, std::string name, Body body, std::o
   layer.bodies.push_back({std::move(name), std::move(body.graph), executions.value_or(0), !executions});
 }
 
+Status OnnxGraphBuilder::AddCounted(const onnx::NodeProto& node, std::vector<KnownValue> outputs, Layer layer) {
+  layer.status = LayerStatus::kFree;
+  layer.reason = "its bodies count as sub-graphs";
+  INFIMUM_RETURN_IF_ERROR(AddOutputs(node, std::move(outputs), layer));
+  graph_.layers.push_back(std::move(layer));
+  return {};
+}
+
 bool OnnxGraphBuilder::IsConstantTrue(std::optional<ValueId> id) {
   if (!id) return true;  // not given: no condition
-  const std::optional<std::vector<std::int64_t>> truth = IntegersOf(TensorOf(known(*id)));
-  return known(*id).constant && truth && truth->size() == 1 && truth->front() != 0;
+  return known(*id).constant && OnlyInteger(known(*id)).value_or(0) != 0;
 }
 
 Status OnnxGraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
@@ -137,9 +148,8 @@ Status OnnxGraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
     return Error{"an If needs a condition, a then_branch and an else_branch"};
   KnownValue& condition = known(*layer.inputs[0]);
   if (condition.constant) {
-    const std::optional<std::vector<std::int64_t>> truth = IntegersOf(TensorOf(condition));
-    if (truth && truth->size() == 1)
-      return InlineBranch(node, *branches[truth->front() != 0 ? 0 : 1], std::move(layer));
+    if (const std::optional<std::int64_t> truth = OnlyInteger(condition))
+      return InlineBranch(node, *branches[*truth != 0 ? 0 : 1], std::move(layer));
   } else if (const auto holds = StateQuantity(kIfThen, layer.name, 0, 1)) {
     return InlineBranch(node, *branches[*holds != 0 ? 0 : 1], std::move(layer));
   }
@@ -157,11 +167,7 @@ Status OnnxGraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
     // Either may run: the least is none, and a bound takes the cheaper of the two.
     AddBody(layer, name, std::move(*body), 0);
   }
-  layer.status = LayerStatus::kFree;
-  layer.reason = kCountedAsBodies;
-  INFIMUM_RETURN_IF_ERROR(AddOutputs(node, std::move(outputs), layer));
-  graph_.layers.push_back(std::move(layer));
-  return {};
+  return AddCounted(node, std::move(outputs), std::move(layer));
 }
 
 Status OnnxGraphBuilder::InlineBranch(const onnx::NodeProto& node, const onnx::GraphProto& branch, Layer layer) {
@@ -227,13 +233,11 @@ Status OnnxGraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
   std::optional<std::int64_t> trips;
   std::int64_t most = kMaxElements;
   if (layer.inputs[0]) {
-    const auto count = IntegersOf(TensorOf(known(*layer.inputs[0])));
+    const std::optional<std::int64_t> count = OnlyInteger(known(*layer.inputs[0]));
     KnownValue& goes_on = body->outputs[0];
-    const auto truth = IntegersOf(TensorOf(goes_on));
-    const bool always = goes_on.constant && truth && truth->size() == 1 && truth->front() != 0;
-    if (count && count->size() == 1 && always && IsConstantTrue(layer.inputs[1]))
-      trips = std::clamp<std::int64_t>(count->front(), 0, kMaxElements);
-    if (count && count->size() == 1) most = std::clamp<std::int64_t>(count->front(), 0, kMaxElements);
+    const bool always = goes_on.constant && OnlyInteger(goes_on).value_or(0) != 0;
+    if (count) most = std::clamp<std::int64_t>(*count, 0, kMaxElements);
+    if (count && always && IsConstantTrue(layer.inputs[1])) trips = most;
   }
   if (!trips) trips = StateQuantity(kLoopTrips, layer.name, 0, most);
   std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));
@@ -244,11 +248,7 @@ Status OnnxGraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
       outputs[i].type = WithAxis(*body->outputs[i + 1].type, 0, trips, arena);
   }
   AddBody(layer, "body", std::move(*body), trips);
-  layer.status = LayerStatus::kFree;
-  layer.reason = kCountedAsBodies;
-  INFIMUM_RETURN_IF_ERROR(AddOutputs(node, std::move(outputs), layer));
-  graph_.layers.push_back(std::move(layer));
-  return {};
+  return AddCounted(node, std::move(outputs), std::move(layer));
 }
 
 Status OnnxGraphBuilder::AddScan(const onnx::NodeProto& node, Layer layer) {
@@ -302,11 +302,7 @@ Status OnnxGraphBuilder::AddScan(const onnx::NodeProto& node, Layer layer) {
       outputs[i].type = WithAxis(*type, axis_of("scan_output_axes", i - states), length, arena);
   }
   AddBody(layer, "body", std::move(*body), length);
-  layer.status = LayerStatus::kFree;
-  layer.reason = kCountedAsBodies;
-  INFIMUM_RETURN_IF_ERROR(AddOutputs(node, std::move(outputs), layer));
-  graph_.layers.push_back(std::move(layer));
-  return {};
+  return AddCounted(node, std::move(outputs), std::move(layer));
 }
 
 // Bodies of other operators: shown with their declared types, with an unknown number of iterations.

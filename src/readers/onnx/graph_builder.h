@@ -127,6 +127,8 @@ class OnnxGraphBuilder {
   Status InlineBranch(const onnx::NodeProto& node, const onnx::GraphProto& branch, Layer layer);
   Status AddLoop(const onnx::NodeProto& node, Layer layer);
   Status AddScan(const onnx::NodeProto& node, Layer layer);
+  // A layer that takes no time beside that of its bodies.
+  Status AddCounted(const onnx::NodeProto& node, std::vector<KnownValue> outputs, Layer layer);
   Status AddOtherBodies(const onnx::NodeProto& node, Layer layer);
   bool IsConstantTrue(std::optional<ValueId> id);
 

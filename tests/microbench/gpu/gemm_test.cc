@@ -5,6 +5,7 @@
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/gemm_recording.h"
+#include "tests/microbench/gpu/recorded_gemm_library.h"
 #include "tests/support/parsed_workload.h"
 
 namespace infimum::cuda {

@@ -12,6 +12,7 @@
 #include "microbench/gpu/kernel_program.h"
 #include "microbench/harness/sampling/sampler.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
+#include "tests/microbench/gpu/reference_library.h"
 
 namespace infimum::cuda::gpu_backend_test {
 namespace {

@@ -10,6 +10,7 @@
 #include "microbench/kernels/cuda/index_math.h"
 #include "microbench/kernels/cuda/timing_body.h"
 #include "microbench/reference/host_tensor.h"
+#include "tests/microbench/gpu/run_on_host.h"
 
 namespace infimum::cuda {
 namespace {

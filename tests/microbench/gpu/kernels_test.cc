@@ -14,6 +14,7 @@
 #include "microbench/reference/random_fill.h"
 #include "microbench/reference/reference.h"
 #include "microbench/reference/region_tensors.h"
+#include "tests/microbench/gpu/run_on_host.h"
 #include "tests/support/folders.h"
 
 namespace infimum::cuda {

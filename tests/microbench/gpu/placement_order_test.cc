@@ -5,6 +5,8 @@
 
 #include <numeric>
 
+#include "tests/microbench/gpu/run_on_host.h"
+
 namespace infimum::cuda {
 namespace {
 

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/microbench/gpu/run_on_host.h"
+
 namespace infimum::cuda {
 namespace {
 

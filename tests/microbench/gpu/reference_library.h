@@ -1,5 +1,5 @@
-// A library for the pretended GPU: kernels of ours, and layers that they lack computed by the f64 reference on the
-// host, with tensors in the layouts that cuDNN's candidates have.
+// Libraries for the pretended GPU. The larger one: kernels of ours, and layers that they lack computed by the f64
+// reference on the host, with tensors in the layouts that cuDNN's candidates have.
 //
 //   pretended/reference, acdb -> acdb       a convolution on channels last
 //   pretended/reference, abcd -> abcd       the same by the same name, as cuDNN's plans are called alike in both
@@ -13,6 +13,9 @@
 #include "tests/microbench/gpu/pretended_gpu.h"
 
 namespace infimum::cuda {
+
+// Kernels of ours alone.
+std::unique_ptr<GpuLibraries> MakeOwnLibrary();
 
 std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu);
 

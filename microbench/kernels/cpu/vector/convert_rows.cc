@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "infimum/layer/number_types.h"
 #include "microbench/kernels/cpu/vector/math.h"
 
 #if defined(__AVX2__)
@@ -113,37 +114,11 @@ void ConvertLoop(const void* x, void* y, std::int64_t count) {
 
 // Calls use(T{}) with what an element of `type` is in memory; types without rows get nullptr.
 template <class Use>
-ConvertRow WithStored(DataType type, const Use& use) {
-  switch (type) {
-    case DataType::kF64:
-      return use(double{});
-    case DataType::kF32:
-      return use(float{});
-    case DataType::kF16:
-      return use(Half{});
-    case DataType::kBF16:
-      return use(Brain{});
-    case DataType::kS64:
-      return use(std::int64_t{});
-    case DataType::kU64:
-      return use(std::uint64_t{});
-    case DataType::kS32:
-      return use(std::int32_t{});
-    case DataType::kU32:
-      return use(std::uint32_t{});
-    case DataType::kS16:
-      return use(std::int16_t{});
-    case DataType::kU16:
-      return use(std::uint16_t{});
-    case DataType::kS8:
-      return use(std::int8_t{});
-    case DataType::kU8:
-      return use(std::uint8_t{});
-    case DataType::kBool:
-      return use(Truth{});
-    default:
-      return nullptr;
-  }
+auto WithStored(DataType type, const Use& use) -> decltype(use(double{})) {
+  if (type == DataType::kF16) return use(Half{});
+  if (type == DataType::kBF16) return use(Brain{});
+  if (type == DataType::kBool) return use(Truth{});
+  return WithNumber(type, use, [] { return nullptr; });
 }
 
 template <class To>
@@ -177,35 +152,18 @@ ConvertRow FindConvert(DataType from, DataType to) {
 }
 
 QuantizeRow FindQuantize(DataType to) {
-  switch (to) {
-    case DataType::kS8:
-      return Quantize<std::int8_t>;
-    case DataType::kU8:
-      return Quantize<std::uint8_t>;
-    case DataType::kS16:
-      return Quantize<std::int16_t>;
-    case DataType::kU16:
-      return Quantize<std::uint16_t>;
-    default:
-      return nullptr;
-  }
+  return WithStored(to, []<class To>(To) -> QuantizeRow {
+    if constexpr (std::is_integral_v<To> && sizeof(To) <= 2) return Quantize<To>;
+    return nullptr;
+  });
 }
 
 DequantizeRow FindDequantize(DataType from) {
-  switch (from) {
-    case DataType::kS8:
-      return Dequantize<std::int8_t>;
-    case DataType::kU8:
-      return Dequantize<std::uint8_t>;
-    case DataType::kS16:
-      return Dequantize<std::int16_t>;
-    case DataType::kU16:
-      return Dequantize<std::uint16_t>;
-    case DataType::kS32:
-      return Dequantize<std::int32_t>;
-    default:
-      return nullptr;
-  }
+  return WithStored(from, []<class From>(From) -> DequantizeRow {
+    if constexpr (std::is_integral_v<From> && (sizeof(From) <= 2 || std::is_same_v<From, std::int32_t>))
+      return Dequantize<From>;
+    return nullptr;
+  });
 }
 
 }  // namespace infimum::cpu::INFIMUM_ISA

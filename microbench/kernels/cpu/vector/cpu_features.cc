@@ -2,8 +2,10 @@
 
 #include <cpuid.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <vector>
 
 namespace infimum::cpu {
 namespace {
@@ -30,18 +32,20 @@ std::uint64_t EnabledStates() {
   return (static_cast<std::uint64_t>(high) << 32) | low;
 }
 
+// What registers hold as text, four letters each.
+std::string Letters(std::initializer_list<unsigned> registers) {
+  std::string letters(4 * registers.size(), '\0');
+  std::memcpy(letters.data(), registers.begin(), letters.size());
+  return letters;
+}
+
 std::string Brand() {
   std::string brand;
   for (unsigned leaf = 0x80000002; leaf <= 0x80000004; ++leaf) {
     const Registers r = Cpuid(leaf);
-    for (unsigned part : {r.eax, r.ebx, r.ecx, r.edx}) {
-      std::array<char, 4> letters;
-      std::memcpy(letters.data(), &part, 4);
-      for (char letter : letters) {
-        if (letter != '\0') brand += letter;
-      }
-    }
+    brand += Letters({r.eax, r.ebx, r.ecx, r.edx});
   }
+  std::erase(brand, '\0');
   const std::size_t first = brand.find_first_not_of(' '), last = brand.find_last_not_of(' ');
   return first == std::string::npos ? "" : brand.substr(first, last - first + 1);
 }
@@ -57,30 +61,17 @@ void ReadCaches(CpuFeatures& features) {
     const std::int64_t ways = (r.ebx >> 22) + 1, partitions = ((r.ebx >> 12) & 1023U) + 1;
     const std::int64_t line = (r.ebx & 4095U) + 1, sets = static_cast<std::int64_t>(r.ecx) + 1;
     const std::int64_t size = ways * partitions * line * sets;
-    switch ((r.eax >> 5) & 7U) {
-      case 1:
-        features.l1 = size;
-        break;
-      case 2:
-        features.l2 = size;
-        break;
-      case 3:
-        features.l3 = size;
-        break;
-      default:
-        break;
-    }
+    const unsigned level = (r.eax >> 5) & 7U;
+    if (level == 1) features.l1 = size;
+    if (level == 2) features.l2 = size;
+    if (level == 3) features.l3 = size;
   }
 }
 
 CpuFeatures Read() {
   CpuFeatures features;
   const Registers zero = Cpuid(0);
-  for (unsigned part : {zero.ebx, zero.edx, zero.ecx}) {
-    std::array<char, 4> letters;
-    std::memcpy(letters.data(), &part, 4);
-    features.vendor.append(letters.data(), 4);
-  }
+  features.vendor = Letters({zero.ebx, zero.edx, zero.ecx});
   features.brand = Brand();
   const Registers one = Cpuid(1), seven = Cpuid(7), seven_one = Cpuid(7, 1);
   const unsigned base_family = (one.eax >> 8) & 15U;
@@ -124,72 +115,35 @@ std::string AmdGeneration(const CpuFeatures& features) {
 }
 
 std::string IntelGeneration(int model, int stepping) {
-  switch (model) {
-    case 0x2a:
-    case 0x2d:
-      return "Sandy Bridge";
-    case 0x3a:
-    case 0x3e:
-      return "Ivy Bridge";
-    case 0x3c:
-    case 0x3f:
-    case 0x45:
-    case 0x46:
-      return "Haswell";
-    case 0x3d:
-    case 0x47:
-    case 0x4f:
-    case 0x56:
-      return "Broadwell";
-    case 0x4e:
-    case 0x5e:
-      return "Skylake";
-    case 0x55:
-      return stepping >= 10 ? "Cooper Lake" : stepping >= 5 ? "Cascade Lake" : "Skylake-X";
-    case 0x8e:
-    case 0x9e:
-      return "Kaby Lake";
-    case 0xa5:
-    case 0xa6:
-      return "Comet Lake";
-    case 0x6a:
-    case 0x6c:
-    case 0x7d:
-    case 0x7e:
-      return "Ice Lake";
-    case 0xa7:
-      return "Rocket Lake";
-    case 0x8c:
-    case 0x8d:
-      return "Tiger Lake";
-    case 0x97:
-    case 0x9a:
-    case 0xbe:
-      return "Alder Lake";
-    case 0xb7:
-    case 0xba:
-    case 0xbf:
-      return "Raptor Lake";
-    case 0x8f:
-      return "Sapphire Rapids";
-    case 0xcf:
-      return "Emerald Rapids";
-    case 0xad:
-    case 0xae:
-      return "Granite Rapids";
-    case 0xaf:
-      return "Sierra Forest";
-    case 0xaa:
-    case 0xac:
-      return "Meteor Lake";
-    case 0xbd:
-      return "Lunar Lake";
-    case 0xc5:
-    case 0xc6:
-      return "Arrow Lake";
-    default:
-      return "";
-  }
+  if (model == 0x55) return stepping >= 10 ? "Cooper Lake" : stepping >= 5 ? "Cascade Lake" : "Skylake-X";
+  struct Generation {
+    const char* name;
+    std::vector<int> models;
+  };
+  static const Generation kGenerations[] = {
+      {"Sandy Bridge", {0x2a, 0x2d}},
+      {"Ivy Bridge", {0x3a, 0x3e}},
+      {"Haswell", {0x3c, 0x3f, 0x45, 0x46}},
+      {"Broadwell", {0x3d, 0x47, 0x4f, 0x56}},
+      {"Skylake", {0x4e, 0x5e}},
+      {"Kaby Lake", {0x8e, 0x9e}},
+      {"Comet Lake", {0xa5, 0xa6}},
+      {"Ice Lake", {0x6a, 0x6c, 0x7d, 0x7e}},
+      {"Rocket Lake", {0xa7}},
+      {"Tiger Lake", {0x8c, 0x8d}},
+      {"Alder Lake", {0x97, 0x9a, 0xbe}},
+      {"Raptor Lake", {0xb7, 0xba, 0xbf}},
+      {"Sapphire Rapids", {0x8f}},
+      {"Emerald Rapids", {0xcf}},
+      {"Granite Rapids", {0xad, 0xae}},
+      {"Sierra Forest", {0xaf}},
+      {"Meteor Lake", {0xaa, 0xac}},
+      {"Lunar Lake", {0xbd}},
+      {"Arrow Lake", {0xc5, 0xc6}},
+  };
+  for (const Generation& generation : kGenerations)
+    if (std::ranges::find(generation.models, model) != generation.models.end()) return generation.name;
+  return "";
 }
 
 }  // namespace

@@ -108,49 +108,32 @@ bool AllowTiles() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// Four sums, two left and two right tiles: no product waits for the one before.
-__attribute__((target("amx-tile,amx-bf16"))) double TilesBf16(std::int64_t rounds) {
-  const TileSettings settings = AllTiles();
-  Settle(settings);
-  _tile_loadconfig(&settings);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  _tile_zero(4);
-  _tile_zero(5);
-  _tile_zero(6);
-  _tile_zero(7);
-  for (std::int64_t round = 0; round < rounds; ++round) {
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
+// Four sums, two left and two right tiles: no product waits for the one before. The tiles' numbers are part of the
+// instructions. `depth`: products of one element.
+#define INFIMUM_TILES(Name, instructions, product, depth)                  \
+  __attribute__((target(instructions))) double Name(std::int64_t rounds) { \
+    const TileSettings settings = AllTiles();                              \
+    Settle(settings);                                                      \
+    _tile_loadconfig(&settings);                                           \
+    _tile_zero(0);                                                         \
+    _tile_zero(1);                                                         \
+    _tile_zero(2);                                                         \
+    _tile_zero(3);                                                         \
+    _tile_zero(4);                                                         \
+    _tile_zero(5);                                                         \
+    _tile_zero(6);                                                         \
+    _tile_zero(7);                                                         \
+    for (std::int64_t round = 0; round < rounds; ++round) {                \
+      product(0, 4, 6);                                                    \
+      product(1, 4, 7);                                                    \
+      product(2, 5, 6);                                                    \
+      product(3, 5, 7);                                                    \
+    }                                                                      \
+    _tile_release();                                                       \
+    return static_cast<double>(rounds) * 4 * 16 * 16 * depth * 2;          \
   }
-  _tile_release();
-  return static_cast<double>(rounds) * 4 * 16 * 16 * 32 * 2;
-}
-
-__attribute__((target("amx-tile,amx-int8"))) double TilesS8(std::int64_t rounds) {
-  const TileSettings settings = AllTiles();
-  Settle(settings);
-  _tile_loadconfig(&settings);
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  _tile_zero(4);
-  _tile_zero(5);
-  _tile_zero(6);
-  _tile_zero(7);
-  for (std::int64_t round = 0; round < rounds; ++round) {
-    _tile_dpbssd(0, 4, 6);
-    _tile_dpbssd(1, 4, 7);
-    _tile_dpbssd(2, 5, 6);
-    _tile_dpbssd(3, 5, 7);
-  }
-  _tile_release();
-  return static_cast<double>(rounds) * 4 * 16 * 16 * 64 * 2;
-}
+INFIMUM_TILES(TilesBf16, "amx-tile,amx-bf16", _tile_dpbf16ps, 32)
+INFIMUM_TILES(TilesS8, "amx-tile,amx-int8", _tile_dpbssd, 64)
+#undef INFIMUM_TILES
 
 }  // namespace infimum::cpu

@@ -28,15 +28,18 @@ INFIMUM_INLINE void StreamFloats(float* to, std::int64_t count, Function at) {
   for (; i < count; ++i) to[i] = at(i);
 }
 
+// to[i] = at(i) for all results.
+template <Store write, class Out, class Function>
+INFIMUM_INLINE void WriteRow(Out* __restrict to, std::int64_t count, Function at) {
+  if constexpr (write == Store::kStreamed) return StreamFloats(to, count, at);
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) to[i] = at(i);
+}
+
 template <class In, class Out, Store write = Store::kCached, class Function>
 INFIMUM_INLINE void MapRow(const void* x, void* y, std::int64_t count, Function function) {
   const In* __restrict from = static_cast<const In*>(x);
-  Out* __restrict to = static_cast<Out*>(y);
-  if constexpr (write == Store::kStreamed) {
-    return StreamFloats(to, count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(from[i]); });
-  }
-#pragma omp simd
-  for (std::int64_t i = 0; i < count; ++i) to[i] = function(from[i]);
+  WriteRow<write>(static_cast<Out*>(y), count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(from[i]); });
 }
 
 // Calls of the C library do not become vectors: for kinds too rare to deserve a polynomial.
@@ -144,28 +147,12 @@ INFIMUM_INLINE void CombineRow(const void* a, int a_step, const void* b, int b_s
   const In* __restrict x = static_cast<const In*>(a);
   const In* __restrict z = static_cast<const In*>(b);
   Out* __restrict to = static_cast<Out*>(y);
-  if constexpr (write == Store::kStreamed) {
-    if (a_step == 1 && b_step == 1) {
-      return StreamFloats(to, count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(x[i], z[i]); });
-    }
-    if (a_step == 1) {
-      return StreamFloats(to, count, [=, only = z[0]](std::int64_t i) INFIMUM_LAMBDA { return function(x[i], only); });
-    }
-    return StreamFloats(
-        to, count, [=, only = x[0]](std::int64_t i) INFIMUM_LAMBDA { return function(only, z[b_step == 1 ? i : 0]); });
-  }
-  if (a_step == 1 && b_step == 1) {
-#pragma omp simd
-    for (std::int64_t i = 0; i < count; ++i) to[i] = function(x[i], z[i]);
-  } else if (a_step == 1) {
-    const In only = z[0];
-#pragma omp simd
-    for (std::int64_t i = 0; i < count; ++i) to[i] = function(x[i], only);
-  } else {
-    const In only = x[0];
-#pragma omp simd
-    for (std::int64_t i = 0; i < count; ++i) to[i] = function(only, z[b_step == 1 ? i : 0]);
-  }
+  if (a_step == 1 && b_step == 1)
+    return WriteRow<write>(to, count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(x[i], z[i]); });
+  if (a_step == 1)
+    return WriteRow<write>(to, count, [=, only = z[0]](std::int64_t i) INFIMUM_LAMBDA { return function(x[i], only); });
+  WriteRow<write>(to, count,
+                  [=, only = x[0]](std::int64_t i) INFIMUM_LAMBDA { return function(only, z[b_step == 1 ? i : 0]); });
 }
 
 #define INFIMUM_COMBINE(Out, write, formula)                                                                    \

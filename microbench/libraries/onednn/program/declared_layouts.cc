@@ -26,7 +26,8 @@ std::string NameIn(const OrderOf& order, const Shape& shape) {
   if (order == nullptr || order->row_major()) return plain;
   // The primitive's own name holds where it sees the tensor as the workload does.
   const std::string own = LayoutName(order->wanted);
-  const bool sees_alike = Shape{order->wanted.get_dims()} == shape && order->described == RowMajorLike(order->wanted);
+  const bool sees_alike = Shape{order->wanted.get_dims()} == shape &&
+                          order->described == onednn::Plain(order->wanted.get_dims(), order->wanted.get_data_type());
   if (!order->dense()) {
     const std::optional<ElementOrder> named = ParseLayout(own, shape);
     return sees_alike && named && !named->is_dense() ? own : kOpaque;

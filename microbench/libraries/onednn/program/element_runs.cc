@@ -128,13 +128,6 @@ std::size_t MemoryOrder::BytesOf(DataType type) const {
          static_cast<std::size_t>(BytesPerElement(type));
 }
 
-dnnl::memory::desc RowMajorLike(const dnnl::memory::desc& desc) {
-  const memory::dims dims = desc.get_dims();
-  memory::dims strides(dims.size(), 1);
-  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
-  return memory::desc(dims, desc.get_data_type(), strides);
-}
-
 bool operator==(const MemoryOrder& a, const MemoryOrder& b) {
   if (a.exact && b.exact) return a.runs == b.runs;
   return !a.exact && !b.exact && a.described == b.described && a.wanted == b.wanted;

@@ -33,9 +33,6 @@ struct MemoryOrder {
   bool exact = false;            // the runs say all: no padding, no layout that only the library knows
 };
 
-// Row-major, of the shape and type that `desc` has.
-dnnl::memory::desc RowMajorLike(const dnnl::memory::desc& desc);
-
 // Whether memory in the one order is memory in the other.
 bool operator==(const MemoryOrder& a, const MemoryOrder& b);
 

@@ -24,4 +24,12 @@ void ParallelRanges(std::int64_t count, std::int64_t grain, const Function& func
   }
 }
 
+// function(i) for each of [0, count), in ranges of at least `least` work where each takes `work`.
+template <class Function>
+void ParallelEach(std::int64_t count, std::int64_t least, std::int64_t work, const Function& function) {
+  ParallelRanges(count, least / std::max<std::int64_t>(1, work), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) function(i);
+  });
+}
+
 }  // namespace infimum::cpu

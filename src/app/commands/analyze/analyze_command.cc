@@ -80,31 +80,24 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   AddDims(command, options->dims);
   AddInputs(command, options->analysis.inputs);
   AddDatabase(command, options->analysis.database);
-  command
-      ->add_option("--device", options->device,
-                   "another device, from the store or a data sheet; nothing is measured (default: this one)")
-      ->type_name("NAME");
+  AddValue(command, "--device", options->device, "NAME",
+           "another device, from the store or a data sheet; nothing is measured (default: this one)");
   AddThreads(command, options->analysis.campaign.threads);
   AddBudget(command, options->analysis.campaign.budget);
   AddContract(command, options->analysis.contract);
   AddCache(command, options->analysis.campaign.cache, "what the caches hold when a layer is measured");
   AddBackend(command, options->analysis.campaign.backend, options->backend_options);
-  command->add_option("--framework", options->analysis.framework, "whose run to measure: onnxruntime, or none")
-      ->type_name("F")
+  AddValue(command, "--framework", options->analysis.framework, "F", "whose run to measure: onnxruntime, or none")
       ->capture_default_str();
-  command->add_option("--python", options->analysis.python, "the Python whose framework build is measured")
-      ->type_name("PATH");
+  AddValue(command, "--python", options->analysis.python, "PATH", "the Python whose framework build is measured");
   command->add_flag("!--no-regions", options->analysis.regions,
                     "measure single layers only, no fusable regions: shorter, and the bound does not fuse");
   command->add_flag("!--no-replay", options->analysis.replay,
                     "do not run the best known kernels as one program: shorter, and no gap is shown");
   command->add_flag("--measure-again", options->analysis.measure_again,
                     "measure the framework even if the store has its run");
-  command
-      ->add_option(
-          "--report", options->report,
-          "report to write; .html, .md, .json or .csv (default: MODEL's name, .html; with --anonymize model.html)")
-      ->type_name("FILE");
+  AddValue(command, "--report", options->report, "FILE",
+           "report to write; .html, .md, .json or .csv (default: MODEL's name, .html; with --anonymize model.html)");
   AddAnonymize(command, options->analysis.anonymize);
   AddFormat(command, options->format);
   AddTalk(command, options->talk);

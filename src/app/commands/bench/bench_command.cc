@@ -121,9 +121,8 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
                                  "kernel=3x3 stride=1x1 dilation=1x1 "
                                  "pad=1,1,1,1 groups=1 bias=no weights=const'");
   AddPlanArgument(command, options->plan, "what is measured");
-  command->add_option("--candidate", options->campaign.candidates, "only this candidate, by name; may be given again")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+  AddList(command, "--candidate", options->campaign.candidates, "NAME",
+          "only this candidate, by name; may be given again");
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
   AddBudget(command, options->campaign.budget);

@@ -132,17 +132,12 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
         const Result<Workload> workload = ParseWorkload(text);
         return workload.ok() ? std::string() : workload.error().message;
       });
-  command
-      ->add_option(
-          "--backend", options->question.backend,
-          "the backend whose library is asked: onednn or cuda (default: onednn, with --device-properties cuda)")
-      ->type_name("NAME")
+  AddValue(command, "--backend", options->question.backend, "NAME",
+           "the backend whose library is asked: onednn or cuda (default: onednn, with --device-properties cuda)")
       // cuDNN is asked about other GPUs without a runner.
       ->check([](const std::string& name) { return name == "cuda" ? std::string() : IsBackend(name); });
-  command
-      ->add_option("--device-properties", options->question.gpu,
-                   "a GPU that need not be here, by name or properties file")
-      ->type_name("GPU")
+  AddValue(command, "--device-properties", options->question.gpu, "GPU",
+           "a GPU that need not be here, by name or properties file")
       ->check([](const std::string& given) {
         const Result<Installation> installation = Installation::Find();
         if (!installation) return installation.error().message;

@@ -130,23 +130,18 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
-  command
-      ->add_option("--device", options->stored.device,
-                   "a device from the store or a data sheet (default: this one); see infimum devices")
-      ->type_name("NAME");
+  AddValue(command, "--device", options->stored.device, "NAME",
+           "a device from the store or a data sheet (default: this one); see infimum devices");
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddCache(command, options->stored.campaign.cache, "rows measured in this cache state");
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
   AddRules(command, options->stored.rules);
   command->add_flag("--layers", options->layers, "also each layer and each measured region, with its best candidate");
-  command
-      ->add_option("--what-if", options->stored.what_ifs,
-                   "solve again under an assumption: free:LAYER, floor:op=Softmax, 0.5x:family=matmul, 12us:LAYER; "
-                   "contract:bf16, dim:batch=8, cache:cold-weights, layout:channels-last; floors with other peaks: "
-                   "peak:memory=1.5x, peak:f16=2x,launch=2x")
-      ->type_name("WHAT")
-      ->allow_extra_args(false);
+  AddList(command, "--what-if", options->stored.what_ifs, "WHAT",
+          "solve again under an assumption: free:LAYER, floor:op=Softmax, 0.5x:family=matmul, 12us:LAYER; "
+          "contract:bf16, dim:batch=8, cache:cold-weights, layout:channels-last; floors with other peaks: "
+          "peak:memory=1.5x, peak:f16=2x,launch=2x");
   command->add_flag("--estimate", options->estimate,
                     "also what `sequential` would be on a device with few rows or none: estimated from the rows of "
                     "other devices and the data sheets of all, with an interval of 80 %");
@@ -160,7 +155,7 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--observed", options->stored.observed,
                     "also use the layers of the framework's profiled run as candidates");
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   invocation.Bind(command, [options] { return RunBound(*options); });
 }
 

@@ -88,16 +88,14 @@ void AddConfirmCommand(CLI::App& app, Invocation& invocation) {
   AddBudget(command, options->confirm.campaign.budget);
   AddContract(command, options->confirm.contract);
   AddBackend(command, options->confirm.campaign.backend, options->backend_options);
-  command->add_option("--width", options->percent, "target width of the interval, in percent of the bound")
-      ->type_name("PERCENT")
+  AddValue(command, "--width", options->percent, "PERCENT", "target width of the interval, in percent of the bound")
       ->check(NumberBetween(0.01, 100))
       ->capture_default_str();
-  command->add_option("--repetitions", options->confirm.repetitions, "maximum for one candidate")
-      ->type_name("N")
+  AddValue(command, "--repetitions", options->confirm.repetitions, "N", "maximum for one candidate")
       ->check(CLI::Range(8, 1000))
       ->capture_default_str();
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunConfirm(*options); });
 }

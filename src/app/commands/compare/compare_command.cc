@@ -220,50 +220,37 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
       "infimum compare resnet50.onnx --run trace.json.gz --max-gap 1.3");
   command->add_option("MODEL", options->model, "ONNX file: align the run with its layers, account for its gap");
   AddDims(command, options->dims);
-  command->add_option("--run", options->runs, "a profile; several are shown side by side")->type_name("FILE");
-  command
-      ->add_option("--alignment", options->alignment,
-                   "which engine layers stand for which model layers (infimum.alignment/1), to override the alignment; "
-                   "applies to every run that has these layers")
-      ->type_name("FILE");
+  AddValue(command, "--run", options->runs, "FILE", "a profile; several are shown side by side");
+  AddValue(command, "--alignment", options->alignment, "FILE",
+           "which engine layers stand for which model layers (infimum.alignment/1), to override the alignment; "
+           "applies to every run that has these layers");
   AddDatabase(command, options->comparison.database);
-  command
-      ->add_option(
-          "--device", options->comparison.device,
-          "where it ran: a device from the store or a data sheet (default: as recorded in the run, else this one)")
-      ->type_name("NAME");
-  command
-      ->add_option(
-          "--threads", options->threads,
-          "threads of the bound, and of a run that does not record them (default: as recorded in the run, else 1)")
-      ->type_name("N")
+  AddValue(command, "--device", options->comparison.device, "NAME",
+           "where it ran: a device from the store or a data sheet (default: as recorded in the run, else this one)");
+  AddValue(command, "--threads", options->threads, "N",
+           "threads of the bound, and of a run that does not record them (default: as recorded in the run, else 1)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
-  command
-      ->add_option("--framework", options->comparison.framework,
-                   "the framework whose stored run is used if no --run is given")
-      ->type_name("F")
+  AddValue(command, "--framework", options->comparison.framework, "F",
+           "the framework whose stored run is used if no --run is given")
       ->capture_default_str();
   AddContract(command, options->comparison.contract);
   AddCache(command, options->comparison.campaign.cache, "rows measured in this cache state");
   AddBackend(command, options->comparison.campaign.backend, options->backend_options);
-  command->add_option("--max-gap", options->max_gap, "gate: the largest allowed ratio of a run to its bound")
-      ->type_name("X")
+  AddValue(command, "--max-gap", options->max_gap, "X", "gate: the largest allowed ratio of a run to its bound")
       ->check(NumberBetween(1, 1e6));
-  command->add_option("--baseline", options->baseline, "gate: no run may be slower than this one")->type_name("FILE");
-  command->add_option("--threshold", options->threshold, "smallest relevant difference to the baseline, in percent")
-      ->type_name("PERCENT")
+  AddValue(command, "--baseline", options->baseline, "FILE", "gate: no run may be slower than this one");
+  AddValue(command, "--threshold", options->threshold, "PERCENT",
+           "smallest relevant difference to the baseline, in percent")
       ->check(NumberBetween(0.1, 1000))
       ->capture_default_str();
-  command->add_option("--rows", options->style.rows, "layers in the table, the longest; 0: all")
-      ->type_name("N")
+  AddValue(command, "--rows", options->style.rows, "N", "layers in the table, the longest; 0: all")
       ->check(Count())
       ->capture_default_str();
-  command->add_option("--findings", options->style.findings, "findings of each run; JSON has all")
-      ->type_name("N")
+  AddValue(command, "--findings", options->style.findings, "N", "findings of each run; JSON has all")
       ->check(Count())
       ->capture_default_str();
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   invocation.Bind(command, [options] { return RunCompare(*options); });
 }
 

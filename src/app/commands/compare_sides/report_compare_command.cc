@@ -110,47 +110,29 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
       "V100");
   command->add_option("MODEL", options->models, "ONNX files: the models to compare on")->required();
   AddDims(command, options->dims);
-  command->add_option("--by", options->by, "what to compare (default: implied by the other options, else device)")
-      ->type_name("AXIS")
+  AddValue(command, "--by", options->by, "AXIS", "what to compare (default: implied by the other options, else device)")
       ->check(CLI::IsMember(kAxes));
   AddDatabase(command, options->sides.database);
-  command
-      ->add_option("--device", options->sides.devices,
-                   "with --by device the sides, in this order (default: all that know half of each model); else where")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command
-      ->add_option(
-          "--library", options->sides.libraries,
+  AddList(command, "--device", options->sides.devices, "NAME",
+          "with --by device the sides, in this order (default: all that know half of each model); else where");
+  AddList(command, "--library", options->sides.libraries, "NAME[ VERSION]",
           "of --by library: 'cudnn 7.6.4', one for each side; 'cudnn' for all of its versions. Of --by device the one "
-          "version that all of them are compared with")
-      ->type_name("NAME[ VERSION]")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--contract", options->contracts,
-                   "of --by contract the sides (default: all with rows); else one: strict-f32, tf32, f16, bf16, int8, "
-                   "fp8 (default: the model's own types)")
-      ->type_name("C")
-      ->allow_extra_args(false)
+          "version that all of them are compared with");
+  AddList(command, "--contract", options->contracts, "C",
+          "of --by contract the sides (default: all with rows); else one: strict-f32, tf32, f16, bf16, int8, "
+          "fp8 (default: the model's own types)")
       ->check(CLI::Validator(IsContract, ""));
-  command->add_option("--run", options->sides.runs, "a run's profile; the first is the baseline")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  command->add_option("--framework", options->sides.frameworks, "after those, the store's fastest run by this one")
-      ->type_name("F")
-      ->allow_extra_args(false);
+  AddList(command, "--run", options->sides.runs, "FILE", "a run's profile; the first is the baseline");
+  AddList(command, "--framework", options->sides.frameworks, "F", "after those, the store's fastest run by this one");
   AddThreads(command, options->sides.campaign.threads);
   AddCache(command, options->sides.campaign.cache, "rows measured in this cache state");
   AddBackend(command, options->sides.campaign.backend, options->backend_options);
-  command
-      ->add_option("--threshold", options->threshold,
-                   "smallest relevant difference, in percent; also the assumed noise of rows without a spread")
-      ->type_name("PERCENT")
+  AddValue(command, "--threshold", options->threshold, "PERCENT",
+           "smallest relevant difference, in percent; also the assumed noise of rows without a spread")
       ->check(NumberBetween(0.1, 1000))
       ->capture_default_str();
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for the page on standard output")
-      ->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for the page on standard output");
   AddAnonymize(command, options->sides.anonymize);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReportCompare(*options); });

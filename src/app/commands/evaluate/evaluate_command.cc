@@ -411,8 +411,8 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("FILE", options->file, "evaluation file")->required();
   AddDatabase(command, options->database);
   command->add_flag("--list", options->list, "the cells and what is known of them; nothing is measured");
-  command->add_option("--cells", options->part, "only every Nth cell, from the Ith")->type_name("I/N");
-  command->add_option("--only", options->only, "only the cells whose hash begins so")->type_name("HASH");
+  AddValue(command, "--cells", options->part, "I/N", "only every Nth cell, from the Ith");
+  AddValue(command, "--only", options->only, "HASH", "only the cells whose hash begins so");
   command->add_flag("--again", options->again, "also cells that have a result");
   command->add_flag("--retry", options->retry, "also cells whose result is not ok");
   command
@@ -420,22 +420,16 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
                  "measure cells that have a result again, and on while undecided: same, faster, slower, and what "
                  "changed; exit code 3 where numbers differ or a cell is slower, 1 where none has an earlier result")
       ->excludes("--list");
-  command
-      ->add_option(
-          "--threshold", options->threshold,
-          "relative difference that matters to --verify; a first result is measured until it is known to within it")
-      ->type_name("X")
+  AddValue(command, "--threshold", options->threshold, "X",
+           "relative difference that matters to --verify; a first result is measured until it is known to within it")
       ->check(NumberBetween(0.001, 10))
       ->capture_default_str();
-  command
-      ->add_option("--diff", options->other,
-                   "another evaluation file: each field that differs, and what the store knows of its effect")
-      ->type_name("FILE");
-  command->add_option("--python", options->runner.python, "the Python whose framework build is measured")
-      ->type_name("PATH");
+  AddValue(command, "--diff", options->other, "FILE",
+           "another evaluation file: each field that differs, and what the store knows of its effect");
+  AddValue(command, "--python", options->runner.python, "PATH", "the Python whose framework build is measured");
   AddBackend(command, options->runner.campaign.backend, options->backend_options);
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunEvaluate(*options); });
 }

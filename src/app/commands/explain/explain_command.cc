@@ -76,34 +76,29 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, explain.replay.campaign.threads);
   AddContract(command, explain.replay.contract);
   AddCache(command, explain.replay.campaign.cache, "choose the best candidates by rows measured in this cache state");
-  command->add_option("--run", options->run, "a profile of what the framework ran")->type_name("FILE");
-  command->add_option("--framework", explain.framework, "the framework whose stored run is used if no --run is given")
-      ->type_name("F")
+  AddValue(command, "--run", options->run, "FILE", "a profile of what the framework ran");
+  AddValue(command, "--framework", explain.framework, "F",
+           "the framework whose stored run is used if no --run is given")
       ->capture_default_str();
   command->add_flag("--heuristic", explain.heuristic, "level 1 by what the libraries pick, whatever runs there are")
       ->excludes("--run");
   AddBudget(command, explain.budget);
-  command->add_option("--seed", explain.seed, "of the random design")->type_name("N")->capture_default_str();
+  AddValue(command, "--seed", explain.seed, "N", "of the random design")->capture_default_str();
   AddBackend(command, explain.replay.campaign.backend, options->backend_options);
-  command->add_option("--python", explain.replay.python, "the Python with ONNX Runtime")->type_name("PATH");
+  AddValue(command, "--python", explain.replay.python, "PATH", "the Python with ONNX Runtime");
   command->add_flag("!--no-regions", explain.replay.regions, "single layers only, no measured regions");
-  command->add_option("--keep", options->keep, "keep schedule, tensors and result in this folder")->type_name("DIR");
-  CLI::Option* switches = command
-                              ->add_option("--switches", explain.switches,
-                                           "switch this framework's own optimizations: onnxruntime, pytorch")
-                              ->type_name("F")
+  AddValue(command, "--keep", options->keep, "DIR", "keep schedule, tensors and result in this folder");
+  CLI::Option* switches = AddValue(command, "--switches", explain.switches, "F",
+                                   "switch this framework's own optimizations: onnxruntime, pytorch")
                               ->check(HasSwitches);
   for (const char* of_replays :
        {"--contract", "--cache", "--run", "--framework", "--heuristic", "--no-regions", "--keep"})
     switches->excludes(of_replays);
-  command
-      ->add_option(
-          "--module", explain.module,
-          "of PyTorch, what the ONNX file was exported from: models.py:resnet50, PACKAGE.MODULE:NAME or FILE.pt2")
-      ->type_name("M")
+  AddValue(command, "--module", explain.module, "M",
+           "of PyTorch, what the ONNX file was exported from: models.py:resnet50, PACKAGE.MODULE:NAME or FILE.pt2")
       ->needs(switches);
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunExplain(*options); });
 }

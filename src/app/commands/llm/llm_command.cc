@@ -107,8 +107,7 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
       "infimum llm model.onnx --device h100-sxm,l40s --context 1k,8k,128k --batch 1..128*2 --weights own,s4");
   command->add_option("MODEL", options->decode, "ONNX file with caches as inputs; its weights are not loaded")
       ->required();
-  command->add_option("--prefill", options->prefill, "the model of the prefill, where it is a file of its own")
-      ->type_name("MODEL");
+  AddValue(command, "--prefill", options->prefill, "MODEL", "the model of the prefill, where it is a file of its own");
   AddDims(command, options->dims);
   command->add_option("--batch", options->batches, "sequences at once: 1,8,32 or 1..128*2")->capture_default_str();
   command
@@ -124,15 +123,12 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
       ->join(',')
       ->type_name("NAME")
       ->default_str("here");
-  command
-      ->add_option("--evaluation", options->evaluation,
-                   "write the cells as an evaluation, which `infimum evaluate` measures here, instead of the table")
-      ->type_name("FILE");
+  AddValue(command, "--evaluation", options->evaluation, "FILE",
+           "write the cells as an evaluation, which `infimum evaluate` measures here, instead of the table");
   AddDatabase(command, options->llm.sweep.database);
   AddBackend(command, options->llm.sweep.campaign.backend, options->backend_options);
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for the page on standard output")
-      ->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for the page on standard output");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunLlm(*options); });
 }

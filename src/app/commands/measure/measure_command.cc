@@ -189,36 +189,24 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   options->campaign.backend.clear();  // until the framework is known
   AddBackend(command, options->campaign.backend, options->backend_options);
   command->get_option("--backend")->default_str("onednn; of tensorrt cuda");
-  command->add_option("--framework", options->framework.framework, "onnxruntime, pytorch or tensorrt")
-      ->type_name("F")
+  AddValue(command, "--framework", options->framework.framework, "F", "onnxruntime, pytorch or tensorrt")
       ->capture_default_str();
-  command->add_option("--python", options->framework.python, "the Python whose framework build is measured")
-      ->type_name("PATH");
-  command
-      ->add_option("--module", options->framework.module,
-                   "of pytorch: FILE.py:NAME or PACKAGE.MODULE:NAME, a module or a function that makes it; FILE.pt2 "
-                   "(torch.export) or FILE.pt (torch.jit)")
-      ->type_name("M");
-  command
-      ->add_option("--mode", options->framework.mode,
-                   "of pytorch: eager, compiled (torch.compile) or cuda-graph; of tensorrt: cuda-graph")
-      ->type_name("NAME");
+  AddValue(command, "--python", options->framework.python, "PATH", "the Python whose framework build is measured");
+  AddValue(command, "--module", options->framework.module, "M",
+           "of pytorch: FILE.py:NAME or PACKAGE.MODULE:NAME, a module or a function that makes it; FILE.pt2 "
+           "(torch.export) or FILE.pt (torch.jit)");
+  AddValue(command, "--mode", options->framework.mode, "NAME",
+           "of pytorch: eager, compiled (torch.compile) or cuda-graph; of tensorrt: cuda-graph");
   AddContract(command, options->framework.converted);
-  command->add_option("--repetitions", options->repetitions, "processes")
-      ->type_name("N")
+  AddValue(command, "--repetitions", options->repetitions, "N", "processes")
       ->check(CLI::Range(1, 100))
       ->default_str(fmt::format("{}; of each brick {}", options->framework.repetitions, kBrickProcesses));
-  command->add_option("--seconds", options->seconds, "sampling time of each process")
-      ->type_name("S")
+  AddValue(command, "--seconds", options->seconds, "S", "sampling time of each process")
       ->check(NumberBetween(0.01, 600))
       ->default_str(fmt::format("{:g}; of each brick's {:g}", kSeconds, kBrickSeconds));
-  command->add_option("-o,--output", options->output, "also write the run as JSON; - for standard output")
-      ->type_name("FILE");
-  command
-      ->add_option(
-          "--keep-profile", options->profile,
-          "also keep what the framework's profiler wrote: a file, of tensorrt a folder (infimum compare reads it)")
-      ->type_name("PATH");
+  AddValue(command, "-o,--output", options->output, "FILE", "also write the run as JSON; - for standard output");
+  AddValue(command, "--keep-profile", options->profile, "PATH",
+           "also keep what the framework's profiler wrote: a file, of tensorrt a folder (infimum compare reads it)");
   CLI::Option* by_bricks =
       command->add_flag("--by-bricks", options->by_bricks,
                         "of onnxruntime: measure what the model is cut into (infimum synth bricks), each unique brick "

@@ -52,8 +52,7 @@ void AddEmitCommand(CLI::App& app, Invocation& invocation) {
       "infimum emit plan.txt -o benchmarks");
   AddPlanArgument(command, options->plan, "what is emitted");
   AddContract(command, options->contract);
-  command->add_option("--library", options->emit.library, "the library that the sources call")
-      ->type_name("NAME")
+  AddValue(command, "--library", options->emit.library, "NAME", "the library that the sources call")
       ->check([](const std::string& text) {
         const std::vector<std::string> names = EmittableLibraries();
         for (const std::string& name : names)
@@ -61,13 +60,9 @@ void AddEmitCommand(CLI::App& app, Invocation& invocation) {
         return Quoted(text) + " is none of: " + Join(names, ", ");
       })
       ->capture_default_str();
-  command
-      ->add_option("--candidate", options->emit.candidates,
-                   "only this candidate, by name; may be given again (default: all that the library offers)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command->add_option("-o,--output", options->folder, "folder to make; it must not exist, or be empty")
-      ->type_name("DIR")
+  AddList(command, "--candidate", options->emit.candidates, "NAME",
+          "only this candidate, by name; may be given again (default: all that the library offers)");
+  AddValue(command, "-o,--output", options->folder, "DIR", "folder to make; it must not exist, or be empty")
       ->required();
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunEmit(*options); });

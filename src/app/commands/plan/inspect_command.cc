@@ -50,15 +50,13 @@ void AddInspectCommand(CLI::App& app, Invocation& invocation) {
   AddDims(command, options->dims);
   command->add_flag("--regions", options->regions, "as a table: the regions that may be fused, in place of the layers");
   command->add_flag("--all", options->view.with_free, "as a table: also layers that cost nothing, with the reason");
-  command->add_option("--top", options->view.largest, "as a table: so many layers with the most bytes, most first")
-      ->type_name("N")
+  AddValue(command, "--top", options->view.largest, "N", "as a table: so many layers with the most bytes, most first")
       ->check(Count());
-  command->add_option("--by", options->by, "as a table: layer, or sums of each family")
-      ->type_name("WHAT")
+  AddValue(command, "--by", options->by, "WHAT", "as a table: layer, or sums of each family")
       ->check(CLI::IsMember({"layer", "family"}))
       ->capture_default_str();
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   invocation.Bind(command, [options] { return RunInspect(*options); });
 }
 

@@ -94,8 +94,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("MODEL", options->models, "ONNX files")->required();
   AddDims(command, options->dims);
   AddDatabase(command, options->database);
-  command->add_option("--device", options->device, "a device from the store or a data sheet (default: this one)")
-      ->type_name("NAME");
+  AddValue(command, "--device", options->device, "NAME", "a device from the store or a data sheet (default: this one)");
   AddThreads(command, options->campaign.threads);
   AddContract(command, options->contract);
   options->campaign.cache = CacheState::kWarm;
@@ -103,7 +102,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   AddBackend(command, options->campaign.backend, options->backend_options);
   command->add_flag("--no-regions", options->no_regions, "single layers only, no fusable regions");
   command->add_flag("--all", options->all, "include what the store already has");
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunPlan(*options); });
 }

@@ -131,19 +131,16 @@ void AddReplayCommand(CLI::App& app, Invocation& invocation) {
   AddCache(command, options->replay.campaign.cache, "choose the best candidates by rows measured in this cache state");
   AddBudget(command, options->replay.campaign.budget);
   AddBackend(command, options->replay.campaign.backend, options->backend_options);
-  command->add_option("--python", options->replay.python, "the Python with ONNX Runtime")->type_name("PATH");
-  command->add_option("--repetitions", options->replay.rounds, "processes")
-      ->type_name("N")
+  AddValue(command, "--python", options->replay.python, "PATH", "the Python with ONNX Runtime");
+  AddValue(command, "--repetitions", options->replay.rounds, "N", "processes")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   command->add_flag("!--no-regions", options->replay.regions, "single layers only, no measured regions");
-  command->add_option("--keep", options->keep, "keep schedule, tensors and result in this folder")->type_name("DIR");
-  command
-      ->add_option("--schedule", options->schedule,
-                   "only write the schedule, for a machine that has nothing but a runner:\n"
-                   "infimum-microbench-NAME --replay FILE --results JOURNAL")
-      ->type_name("FILE");
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "--keep", options->keep, "DIR", "keep schedule, tensors and result in this folder");
+  AddValue(command, "--schedule", options->schedule, "FILE",
+           "only write the schedule, for a machine that has nothing but a runner:\n"
+           "infimum-microbench-NAME --replay FILE --results JOURNAL");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReplay(*options); });
 }

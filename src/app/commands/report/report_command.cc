@@ -103,18 +103,15 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   command->get_option("MODEL")->required(false);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
-  command->add_option("--device", options->stored.device, "a device from the store or a data sheet (default: this one)")
-      ->type_name("NAME");
-  command->add_option("--framework", options->stored.framework, "whose run of the model it is about")
-      ->type_name("F")
+  AddValue(command, "--device", options->stored.device, "NAME",
+           "a device from the store or a data sheet (default: this one)");
+  AddValue(command, "--framework", options->stored.framework, "F", "whose run of the model it is about")
       ->capture_default_str();
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
-  command
-      ->add_option("-o,--output", options->output,
-                   "file to write (default: MODEL's name, .html; with --anonymize model.html)")
-      ->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE",
+           "file to write (default: MODEL's name, .html; with --anonymize model.html)");
   AddAnonymize(command, options->stored.anonymize);
   command->add_flag(
       "--reproduce", options->reproduce,

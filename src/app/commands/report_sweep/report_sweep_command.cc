@@ -65,27 +65,19 @@ void AddReportSweepCommand(CLI::App& report, Invocation& invocation) {
       "infimum report sweep fc.json --x nodes --y batch -o fc.html");
   command->add_option("FILE", options->evaluation, "the evaluation (infimum.evaluation/1)")->required();
   AddDatabase(command, options->sweep.database);
-  command
-      ->add_option("--device", options->sweep.devices,
-                   "where, in this order (default: all that have results, and those of FILE)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command->add_option("--x", options->sweep.x, "axis of the maps' columns (default: the number that explains most)")
-      ->type_name("FIELD");
-  command->add_option("--y", options->sweep.y, "axis of their rows (default: the next one)")->type_name("FIELD");
-  command
-      ->add_option("--what-if", options->sweep.what_ifs,
-                   "each device also with other peaks, its floors side by side: peak:memory=1.5x, peak:f16=2.33x")
-      ->type_name("WHAT")
-      ->allow_extra_args(false);
+  AddList(command, "--device", options->sweep.devices, "NAME",
+          "where, in this order (default: all that have results, and those of FILE)");
+  AddValue(command, "--x", options->sweep.x, "FIELD",
+           "axis of the maps' columns (default: the number that explains most)");
+  AddValue(command, "--y", options->sweep.y, "FIELD", "axis of their rows (default: the next one)");
+  AddList(command, "--what-if", options->sweep.what_ifs, "WHAT",
+          "each device also with other peaks, its floors side by side: peak:memory=1.5x, peak:f16=2.33x");
   AddBackend(command, options->sweep.campaign.backend, options->backend_options);
-  command->add_option("--threshold", options->threshold, "smallest relevant difference, in percent")
-      ->type_name("PERCENT")
+  AddValue(command, "--threshold", options->threshold, "PERCENT", "smallest relevant difference, in percent")
       ->check(NumberBetween(0.1, 1000))
       ->capture_default_str();
   AddFormat(command, options->format);
-  command->add_option("-o,--output", options->output, "file to write; - for the page on standard output")
-      ->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for the page on standard output");
   AddAnonymize(command, options->sweep.anonymize);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReportSweep(*options); });

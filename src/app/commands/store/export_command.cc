@@ -40,17 +40,17 @@ void AddExportCommand(CLI::App& app, Invocation& invocation) {
       "`infimum db merge` takes everything.",
       "infimum export --device \"Tesla V100-SXM2-16GB\" --family convolution -o v100.jsonl --db team.db");
   RowSelection& selection = options->selection;
-  command->add_option("--device", selection.device, "only of this device, by name or key")->type_name("NAME");
-  command->add_option("--layer", selection.layer, "only this layer configuration or region")->type_name("TEXT");
+  AddValue(command, "--device", selection.device, "NAME", "only of this device, by name or key");
+  AddValue(command, "--layer", selection.layer, "TEXT", "only this layer configuration or region");
   command->add_option("--family", selection.family, "only this family: convolution, matmul, region, ...");
-  command->add_option("--model", selection.model, "only the layers of this model of the store")->type_name("NAME");
-  command->add_option("--library", selection.library, "only candidates of this library")->type_name("NAME");
+  AddValue(command, "--model", selection.model, "NAME", "only the layers of this model of the store");
+  AddValue(command, "--library", selection.library, "NAME", "only candidates of this library");
   command->add_option("--contract", selection.contract, "only under this numeric contract");
   command->add_option("--outcome", selection.outcome, "only with this outcome")
       ->check(CLI::IsMember({"measured", "unsupported", "skipped", "failed"}));
   command->add_option("--campaign", selection.campaign, "only from this campaign, by its file's name or its key");
   AddDatabase(command, options->database);
-  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunExport(*options); });
 }

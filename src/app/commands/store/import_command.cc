@@ -203,13 +203,10 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
       "infimum import results.jsonl run.json resnet50.onnx --dim batch=1 --db postgresql://me@db.example.org/infimum");
   command->add_option("FILE", options->files, "files to import")->required();
   AddDims(command, options->dims);
-  command->add_option("--model", options->model, "ONNX file: the files are profiles of this model")->type_name("FILE");
-  command
-      ->add_option("--device", options->profiled.device,
-                   "the profiles' device; here: this device (default: as recorded)")
-      ->type_name("NAME");
-  command->add_option("--threads", options->threads, "threads of profiles on a CPU (default: as recorded)")
-      ->type_name("N")
+  AddValue(command, "--model", options->model, "FILE", "ONNX file: the files are profiles of this model");
+  AddValue(command, "--device", options->profiled.device, "NAME",
+           "the profiles' device; here: this device (default: as recorded)");
+  AddValue(command, "--threads", options->threads, "N", "threads of profiles on a CPU (default: as recorded)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
   AddContract(command, options->profiled.contract);
   AddDatabase(command, options->database);

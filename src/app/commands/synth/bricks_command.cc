@@ -170,14 +170,14 @@ void AddBricksCommand(CLI::App& synth, Invocation& invocation) {
   AddDims(command, options->dims);
   AddCut(command, options->cut, "a brick for each layer");
   command->get_option("--block")->excludes(
-      command->add_option("--layer", options->cut.layer, "of this layer alone")->type_name("NAME"));
+      AddValue(command, "--layer", options->cut.layer, "NAME", "of this layer alone"));
   command->get_option("--cut")->excludes(command->get_option("--layer"));
-  command->add_option("--weights", options->weights, "made (the default), seed:N or model")->type_name("W");
+  AddValue(command, "--weights", options->weights, "W", "made (the default), seed:N or model");
   command->add_flag("--anonymize", options->brick.anonymize,
                     "no name, text or metadata of the models in files and list");
   command->add_flag("--list", options->list, "say what there is, and write none");
   command->add_flag("--force", options->force, "overwrite files");
-  command->add_option("-o,--output", options->output, "folder of the bricks")->type_name("DIR");
+  AddValue(command, "-o,--output", options->output, "DIR", "folder of the bricks");
   AddFormat(command, options->format);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunBricks(*options); });

@@ -217,10 +217,10 @@ void AddSynthCommand(CLI::App& app, Invocation& invocation) {
     command->add_flag("--list", options->list, "say what each model needs, and write none");
     command->add_flag("--training", options->training,
                       "with --list: FLOPs and memory of a training step, without an optimizer's state");
-    command->add_option("--seed", options->seed, "store random weights")->type_name("N");
+    AddValue(command, "--seed", options->seed, "N", "store random weights");
     command->add_flag("--force", options->force,
                       "overwrite files, and write models that need more memory than is here");
-    command->add_option("-o,--output", options->output, "folder of the models")->type_name("DIR");
+    AddValue(command, "-o,--output", options->output, "DIR", "folder of the models");
     AddFormat(command, options->format);
     AddTalk(command, options->talk);
     invocation.Bind(command, [options] { return RunSynth(*options); });

@@ -17,8 +17,7 @@ Result<Lowering> LowerGather(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape data, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape indices, InputShape(node, 1));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, IndexedTypes(node, 1));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", 0));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, data.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", 0, data.rank()));
   const std::int64_t count = ElementCount(indices);
   const Shape input = AroundAxis(data, axis);
   Shape output = input;
@@ -32,8 +31,7 @@ Result<Lowering> LowerGatherElements(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape data, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape indices, InputShape(node, 1));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, IndexedTypes(node, 1));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", 0));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, data.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", 0, data.rank()));
   if (indices.rank() != data.rank())
     return Error{"indices of " + Format(indices) + " do not fit data of " + Format(data)};
   return Measurable(
@@ -81,8 +79,7 @@ Result<Lowering> LowerScatterElements(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape data, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape indices, InputShape(node, 1));
   INFIMUM_ASSIGN_OR_RETURN(const Shape updates, InputShape(node, 2));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", 0));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, data.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", 0, data.rank()));
   if (indices != updates || updates.rank() != data.rank())
     return Error{"indices of " + Format(indices) + " and updates of " + Format(updates) + " do not fit data of " +
                  Format(data)};
@@ -114,8 +111,7 @@ Result<Lowering> LowerTensorScatter(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape cache, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape update, InputShape(node, 1));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", -2));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, cache.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", -2, cache.rank()));
   if (update.rank() != cache.rank() || axis == 0)
     return Error{"an update of " + Format(update) + " does not fit a cache of " + Format(cache)};
   RegionBuilder region(node);
@@ -164,9 +160,8 @@ Result<Lowering> LowerCompress(const NodeView& node) {
     return Unknown("the number of elements that its condition keeps depends on the data");
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, IndexedTypes(node, 1));
   const bool flat = !HasAttribute(node, "axis");
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", 0));
   const Shape whole = flat ? Shape{{ElementCount(data)}} : data;
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, whole.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", 0, whole.rank()));
   if (output->shape->rank() != whole.rank())
     return Error{"an output of " + Format(*output->shape) + " is not a part of " + Format(whole)};
   return Measurable(Canonicalize(MovementConfig{MovementKind::kGather,
@@ -184,8 +179,7 @@ Result<std::optional<Shape>> TableBlock(const NodeView& node, const Shape& data)
   INFIMUM_ASSIGN_OR_RETURN(const auto stored, IntegersIn(node, kStoredBlock, {1, kMaxElements}));
   if (stored) return stored->size() == data.rank() ? std::optional(Shape{*stored}) : std::nullopt;
   if (!HasInput(node, 2)) return std::optional<Shape>();
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "quantize_axis", 1));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, data.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "quantize_axis", 1, data.rank()));
   Shape block{std::vector<std::int64_t>(data.rank(), 1)};
   INFIMUM_ASSIGN_OR_RETURN(block.dims[axis], IntegerIn(node, "block_size", 128, {1, kMaxAttribute}));
   return std::optional(block);
@@ -197,9 +191,8 @@ Result<Lowering> LowerGatherBlockQuantized(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(Shape data, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape indices, InputShape(node, 1));
   INFIMUM_ASSIGN_OR_RETURN(OperandTypes types, IndexedTypes(node, 1));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "gather_axis", 0));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t bits, IntegerIn(node, "bits", 4, {2, 8}));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, data.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "gather_axis", 0, data.rank()));
   if (types.input == DataType::kU8 && (bits == 2 || bits == 4)) {  // several elements a byte
     types.input = bits == 4 ? DataType::kU4 : DataType::kU2;
     data.dims.back() *= 8 / bits;

@@ -46,8 +46,7 @@ Result<Lowering> LowerTranspose(const NodeView& node) {
 Result<Lowering> LowerSplit(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", 0));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, input.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", 0, input.rank()));
   std::vector<Shape> outputs;
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (!HasOutput(node, i)) continue;
@@ -205,8 +204,7 @@ Result<Lowering> ConcatOf(const NodeView& node, const std::vector<std::size_t>& 
   if (positions.empty()) return Error{"it has no inputs"};
   INFIMUM_ASSIGN_OR_RETURN(OperandTypes types, UnaryTypes(node, positions[0]));
   INFIMUM_ASSIGN_OR_RETURN(const Shape first, InputShape(node, positions[0]));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", 1));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, first.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", 1, first.rank()));
   std::vector<Shape> shapes;
   std::vector<std::size_t> operands;
   for (const std::size_t position : positions) {

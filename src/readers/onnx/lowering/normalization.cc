@@ -77,8 +77,7 @@ Result<Lowering> LowerGroup(const NodeView& node) {
 
 Result<Lowering> Trailing(const NodeView& node, NormalizationKind kind) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", -1));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, input.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", -1, input.rank()));
   const bool scale = HasInput(node, 1);
   const bool bias = HasInput(node, 2) && kind == NormalizationKind::kLayer;
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, TypesOf(node, scale));
@@ -127,8 +126,7 @@ Result<Lowering> LowerLocalResponse(const NodeView& node) {
 Result<Lowering> LowerLp(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", -1));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, input.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", -1, input.rank()));
   NormalizationConfig config;
   config.kind = NormalizationKind::kLp;
   config.types = types;

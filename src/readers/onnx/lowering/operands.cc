@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "infimum/base/text.h"
+#include "src/readers/onnx/lowering/attributes.h"
 
 namespace infimum::lowering {
 namespace {
@@ -83,6 +84,11 @@ Result<std::size_t> NormalizedAxis(std::int64_t axis, std::size_t rank) {
   if (axis < -signed_rank || axis >= signed_rank)
     return Error{"axis " + std::to_string(axis) + " does not exist in a tensor of rank " + std::to_string(rank)};
   return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
+}
+
+Result<std::size_t> AxisIn(const NodeView& node, const std::string& name, std::int64_t otherwise, std::size_t rank) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, name, otherwise));
+  return NormalizedAxis(given, rank);
 }
 
 Result<std::vector<std::int64_t>> NormalizedAxes(const std::vector<std::int64_t>& axes, std::size_t rank) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "infimum/base/result.h"
@@ -38,6 +39,8 @@ std::optional<std::int64_t> InputValue(const NodeView& node, std::size_t positio
 
 // Counts a negative axis from the back; an error where it is outside of [-rank, rank).
 Result<std::size_t> NormalizedAxis(std::int64_t axis, std::size_t rank);
+// The attribute `name`, likewise.
+Result<std::size_t> AxisIn(const NodeView& node, const std::string& name, std::int64_t otherwise, std::size_t rank);
 // All of them, ascending and without repeats.
 Result<std::vector<std::int64_t>> NormalizedAxes(const std::vector<std::int64_t>& axes, std::size_t rank);
 

@@ -66,8 +66,7 @@ template <ReductionKind kKind>
 Result<Lowering> LowerArg(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", 0));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, input.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", 0, input.rank()));
   if (input.dims[axis] == 1) return Free("the dimension has one element, so every index is 0");
   return Measurable(MakeReduction(kKind, types, input, {static_cast<std::int64_t>(axis)}), {0});
 }
@@ -87,8 +86,7 @@ Result<Lowering> LowerScan(const NodeView& node) {
 Result<Lowering> LowerTopK(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", -1));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, input.rank()));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, AxisIn(node, "axis", -1, input.rank()));
   std::optional<std::int64_t> k = InputValue(node, 1);
   if (!k && HasAttribute(node, "k")) {
     INFIMUM_ASSIGN_OR_RETURN(k, RequiredInteger(node, "k"));

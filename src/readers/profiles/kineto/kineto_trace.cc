@@ -237,13 +237,16 @@ class KinetoReader {
   void Add(const Begun& begun, std::int64_t duration) {
     timeline_.first_ns = std::min(timeline_.first_ns, begun.start);
     timeline_.last_ns = std::max(timeline_.last_ns, begun.start + duration);
+    const auto fill = [&](auto& entry) {
+      entry.start_ns = begun.start;
+      entry.duration_ns = duration;
+      entry.correlation = begun.correlation;
+      entry.external_id = begun.external_id;
+      entry.name = begun.name;
+    };
     if (begun.kept < Kept::kKernel) {
       HostCall& call = timeline_.host_calls.emplace_back();
-      call.start_ns = begun.start;
-      call.duration_ns = duration;
-      call.correlation = begun.correlation;
-      call.external_id = begun.external_id;
-      call.name = begun.name;
+      fill(call);
       call.shapes = begun.detail;
       call.thread = begun.row;
       call.kind = begun.kept == Kept::kOperator  ? HostCallKind::kOperator
@@ -252,11 +255,7 @@ class KinetoReader {
       return;
     }
     DeviceWork& work = timeline_.device_work.emplace_back();
-    work.start_ns = begun.start;
-    work.duration_ns = duration;
-    work.correlation = begun.correlation;
-    work.external_id = begun.external_id;
-    work.name = begun.name;
+    fill(work);
     work.launch = begun.detail;
     work.stream = begun.row;
     work.kind = begun.kept == Kept::kKernel ? DeviceWorkKind::kKernel
@@ -359,21 +358,11 @@ class KinetoReader {
   }
 
   static std::string_view PhaseName(char phase) {
-    switch (phase) {
-      case 's':
-      case 't':
-      case 'f':
-        return "flow arrows";
-      case 'M':
-        return "names of rows";
-      case 'i':
-      case 'I':
-        return "instants";
-      case 'C':
-        return "counters";
-      default:
-        return "events of other kinds";
-    }
+    constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+        {"stf", "flow arrows"}, {"M", "names of rows"}, {"iI", "instants"}, {"C", "counters"}};
+    for (const auto& [letters, name] : kNames)
+      if (letters.find(phase) != std::string_view::npos) return name;
+    return "events of other kinds";
   }
 
   void ReadDevices(const Json& top) {

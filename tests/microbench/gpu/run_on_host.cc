@@ -1,14 +1,15 @@
-// Kernels without a device: the same bodies, thread after thread. Where threads wait for each other, all go through
-// what is before the barrier, then all through what follows.
+// Where threads wait for each other, all go through what is before the barrier, then all through what follows.
+#include "tests/microbench/gpu/run_on_host.h"
+
 #include <type_traits>
 #include <vector>
 
 #include "microbench/kernels/cuda/copy_body.h"
-#include "microbench/kernels/cuda/kernel_call.h"
 #include "microbench/kernels/cuda/pointwise_body.h"
 #include "microbench/kernels/cuda/reduce_body.h"
 #include "microbench/kernels/cuda/row_body.h"
 #include "microbench/kernels/cuda/scan_body.h"
+#include "microbench/kernels/cuda/timing_body.h"
 #include "microbench/kernels/cuda/window_body.h"
 
 namespace infimum::cuda {
@@ -241,6 +242,29 @@ void Run(const ResponseCall& call) {
 
 void RunOnHost(const KernelCall& call) {
   std::visit([](const auto& own) { Run(own); }, call);
+}
+
+void RunOnHost(const BandwidthCall& call) {
+  // Threads enough for several turns of the loop, and for a last one that is not full.
+  constexpr std::int64_t kThreads = 96;
+  for (int pass = 0; pass < call.passes; ++pass) {
+    for (std::int64_t thread = 0; thread < kThreads; ++thread) {
+      switch (call.units_in_flight) {
+        case 1:
+          BandwidthPass<1>(call, thread, kThreads, static_cast<std::uint32_t>(pass));
+          break;
+        case 2:
+          BandwidthPass<2>(call, thread, kThreads, static_cast<std::uint32_t>(pass));
+          break;
+        case 8:
+          BandwidthPass<8>(call, thread, kThreads, static_cast<std::uint32_t>(pass));
+          break;
+        default:
+          BandwidthPass<4>(call, thread, kThreads, static_cast<std::uint32_t>(pass));
+          break;
+      }
+    }
+  }
 }
 
 }  // namespace infimum::cuda
