@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 TEST(Synth, AListSaysWhatEachModelNeedsAndWritesNone) {
   const ProgramTest program;
   const nlohmann::json list =
-      program.Json({"synth", "fc", "--layers", "4..16*2", "--nodes", "64,4000000", "--list", "--format", "json"});
+      program.Json({"synth", "fc", "--layers", "4..16*2", "--nodes", "64,400000000", "--list", "--format", "json"});
   EXPECT_EQ(list["schema"], "infimum.family/1");
   ASSERT_EQ(list["models"].size(), 6U);
   const nlohmann::json& first = list["models"][0];
@@ -24,7 +24,7 @@ TEST(Synth, AListSaysWhatEachModelNeedsAndWritesNone) {
   EXPECT_EQ(first["choices"]["layers"], 4);
   EXPECT_EQ(first["parameters"], 2001 * 64 + 3 * 65 * 64 + 65 * 1000);
   EXPECT_FALSE(first.contains("refused"));
-  // 3 x 4,000,000^2 weights.
+  // 3 x 400,000,000^2 weights.
   EXPECT_THAT(list["models"][1]["refused"].get<std::string>(), HasSubstr("elements"));
   EXPECT_THAT(program.Run({"synth", "fc", "--layers", "4..16*2", "--list"}), HasSubstr("parameters"));
   EXPECT_THAT(program.Run({"synth", "fc", "--list", "--format", "csv"}), HasSubstr("parameters"));
