@@ -38,7 +38,8 @@ class CellsOfPhase {
   CellsOfPhase(const LlmOptions& options, EvaluationFile& file) : options_(options), file_(file) {}
 
   Status Add(const std::filesystem::path& path, bool is_prefill) {
-    Result<LanguageModel> model = ReadLanguageModel(path, options_.dims);
+    const std::int64_t most_past = is_prefill ? 0 : *std::ranges::max_element(options_.contexts);
+    Result<LanguageModel> model = ReadLanguageModel(path, options_.dims, most_past);
     if (!model.ok()) return model.error();
     fixed_.clear();
     for (const auto& [role, number] : model->fixed)
@@ -56,6 +57,8 @@ class CellsOfPhase {
                       "counts them all",
                       path.string(), contexts.front()));
     }
+    if (!is_prefill && !model->windows.empty()) remarks_.push_back(WindowsRemark(*model, path));
+    if (!model->asked.empty()) remarks_.push_back(fmt::format("{}: {}", path.string(), model->asked));
     for (const std::int64_t batch : options_.batches)
       for (const std::int64_t context : contexts) {
         const TokensAt at{batch, is_prefill ? context : 1, is_prefill ? 0 : context - (is_whole ? 1 : 0)};
@@ -95,6 +98,14 @@ class CellsOfPhase {
   const std::string& fixed() const { return fixed_; }
 
  private:
+  static std::string WindowsRemark(const LanguageModel& model, const std::filesystem::path& path) {
+    std::map<std::int64_t, std::size_t> caches;  // by the most positions
+    for (const auto& [symbol, most] : model.windows) ++caches[most];
+    std::vector<std::string> parts;
+    for (const auto& [most, count] : caches) parts.push_back(fmt::format("{} of at most {} positions", count, most));
+    return fmt::format("caches of {} for layers that look back over a window: {}", path.string(), Join(parts, ", "));
+  }
+
   static constexpr std::string_view kRoles[] = {"batch", "tokens", "positions in caches", "positions in all"};
 
   const LlmOptions& options_;
