@@ -128,6 +128,12 @@ Roles RolesOf(const DeclaredInput& input, std::optional<std::int64_t> masked,
   return roles;
 }
 
+// A matrix of weights in 8 bits and fewer an element.
+bool HasFewBits(const Value& value) {
+  return value.kind == ValueKind::kWeight && value.shape && value.shape->rank() >= 2 && value.type != DataType::kBool &&
+         value.type != DataType::kNone && BitsPerElement(value.type) <= 8;
+}
+
 // Symbols of the lengths of caches that are as long as the context.
 std::vector<std::string> LengthsOfCaches(const LanguageModel& model) {
   std::vector<std::string> lengths;
@@ -336,6 +342,10 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
     for (const std::string& branch : model->cached_branches) options.dims[fmt::format("{}@{}", kIfThen, branch)] = 1;
     INFIMUM_ASSIGN_OR_RETURN(graph, ReadModel(path, options));
   }
+  model->has_few_bits = std::ranges::any_of(graph.layers, [&](const Layer& layer) {
+    return std::ranges::any_of(
+        layer.inputs, [&](const std::optional<ValueId>& input) { return input && HasFewBits(graph.value(*input)); });
+  });
   // What the model returns as a cache has the sizes that it asks of one.
   for (const auto& [symbol, axis] : model->sizes) {
     const auto is_like = [&](ValueId id) {

@@ -39,6 +39,7 @@ struct LanguageModel {
   std::string asked;                         // what the user may bind for it to be read at the most positions
   std::map<std::string, std::size_t> sizes;  // open dimensions of caches that the model itself decides
   std::vector<std::string> cached_branches;  // Ifs whose condition is an input: true where there are caches
+  bool has_few_bits = false;                 // weights that are stored in 8 bits and fewer
   bool in_buffers = false;                   // caches of the longest length, of which a part is valid
   bool states_positions = false;             // how much of them is valid may be stated
 
