@@ -61,6 +61,7 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
   std::string out;
   if (const std::string unknown = UnknownLayersText(graph); !unknown.empty())
     out += fmt::format("unknown    {}: no floor and no bound counts them\n", unknown);
+  out += QuantitiesText(graph);
   if (bracket.regret) {
     out += fmt::format("regret     {} over {} that a library chooses for{}\n", SignedLatencyText(bracket.regret->sum),
                        CountText(bracket.regret->layers, "layer"),

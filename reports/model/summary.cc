@@ -37,6 +37,7 @@ struct Bar {
   std::string name;
   Latency latency{0};
   Tone tone = Tone::kQuiet;
+  std::string note;  // behind it
 };
 
 std::vector<Bar> BarsOf(const ReportModel& report) {
@@ -47,7 +48,7 @@ std::vector<Bar> BarsOf(const ReportModel& report) {
     const bool is_shown = HasFloorsAlone(report) || floor.program_class == ProgramClass::kDenseRead ||
                           floor.program_class == ProgramClass::kTextbook;
     if (is_shown && floor.latency > launched)
-      bars.push_back({FloorName(floor.program_class), floor.latency, Tone::kQuiet});
+      bars.push_back({FloorName(floor.program_class), floor.latency, Tone::kQuiet, ""});
   }
   std::vector<Bound> bounds;
   // Where two variants say the same, the simpler one says it.
@@ -59,30 +60,40 @@ std::vector<Bar> BarsOf(const ReportModel& report) {
   }
   if (bounds.size() > 4) bounds.resize(4);
   std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.latency < b.latency; });
+  // A sum without what was never measured is below what is least.
+  const double lacking = report.bracket.coverage.Lacking();
   for (const Bound& bound : bounds) {
-    bars.push_back({"bound, " + std::string(Name(bound.variant)), bound.latency, Tone::kBound});
+    const bool is_below = lacking > 0 && bound.latency < report.bracket.textbook().latency;
+    bars.push_back({"bound, " + std::string(Name(bound.variant)), bound.latency, Tone::kBound,
+                    is_below ? fmt::format("incomplete, {} is missing", PercentText(lacking)) : ""});
   }
-  if (report.bracket.demonstrated) bars.push_back({"demonstrated", *report.bracket.demonstrated, Tone::kDemonstrated});
+  if (report.bracket.demonstrated)
+    bars.push_back({"demonstrated", *report.bracket.demonstrated, Tone::kDemonstrated, ""});
   if (report.run)
     bars.push_back({report.run->profile.framework + " " + report.run->profile.framework_version, report.run->latency,
-                    Tone::kMeasured});
+                    Tone::kMeasured, ""});
   return bars;
 }
 
 void AddBars(const ReportModel& report, bool color, std::vector<std::string>& lines) {
   std::vector<Bar> bars = BarsOf(report);
   Latency longest{0};
-  for (const Bar& bar : bars) longest = std::max(longest, bar.latency);
+  std::size_t width = kBarWidth;
+  for (const Bar& bar : bars) {
+    longest = std::max(longest, bar.latency);
+    if (!bar.note.empty()) width = std::min(width, kBarWidth - DisplayWidth(bar.note) - 1);
+  }
   for (const Bar& bar : bars) {
     std::string name = CutToWidth(Printable(bar.name), kNameWidth - 2);
     name.append(kNameWidth - 2 - std::min(kNameWidth - 2, DisplayWidth(name)), ' ');
     double share = longest > Latency(0) ? bar.latency / longest : 0;
-    auto size = static_cast<std::size_t>(std::lround(share * static_cast<double>(kBarWidth)));
+    auto size = static_cast<std::size_t>(std::lround(share * static_cast<double>(width)));
     std::string blocks;
-    for (std::size_t i = 0; i < std::clamp<std::size_t>(size, 1, kBarWidth); ++i) blocks += "█";
+    for (std::size_t i = 0; i < std::clamp<std::size_t>(size, 1, width); ++i) blocks += "█";
     std::string value = FormatLatency(bar.latency);
     value.insert(0, 9 - std::min<std::size_t>(9, DisplayWidth(value)), ' ');
-    lines.push_back(fmt::format("  {}{}  {}", name, value, Colored(blocks, bar.tone, color)));
+    lines.push_back(fmt::format("  {}{}  {}{}", name, value, Colored(blocks, bar.tone, color),
+                                bar.note.empty() ? "" : " " + bar.note));
   }
 }
 

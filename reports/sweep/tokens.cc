@@ -32,8 +32,10 @@ struct Phase {
   std::optional<KnownTime> known() const { return cell != nullptr && fits() ? cell->known : std::nullopt; }
   std::optional<Latency> measured() const { return cell != nullptr ? cell->time : std::nullopt; }
   bool fits() const { return has_room && (cell == nullptr || cell->state != CellState::kOutOfMemory); }
-  // Of a floor that leaves out layers, which.
-  std::string lacks() const { return cell != nullptr && !cell->state ? cell->reason : ""; }
+  // Of a floor that leaves out layers, how many: "without 16 layers". A remark of the report says which and why.
+  std::string lacks() const {
+    return cell != nullptr && !cell->state ? cell->reason.substr(0, cell->reason.find(" (")) : "";
+  }
 };
 
 struct Row {
@@ -188,8 +190,11 @@ Section TokensSection(const SweepReport& report, bool rooflines) {
     const Phase& step = row.decode.cell != nullptr ? row.decode : row.prefill;
     if (step.cell->launches && step.roofline() && *step.cell->launches >= kMuch * *step.roofline())
       decided += fmt::format("; {} of its roofline are launches", PercentText(*step.cell->launches / *step.roofline()));
-    if (!row.decode.lacks().empty()) decided += "; " + row.decode.lacks();
-    if (!first.empty() && row.decode.cell != nullptr && first != row.decode.cell->reason) decided += "; TTFT: " + first;
+    // The same of both is said once.
+    const std::string lacks = row.decode.lacks();
+    if (!lacks.empty()) decided += "; " + lacks;
+    const bool is_said = first == lacks || (row.decode.cell != nullptr && first == row.decode.cell->reason);
+    if (!first.empty() && row.decode.cell != nullptr && !is_said) decided += "; TTFT: " + first;
     cells.emplace_back(std::move(decided));
   }
   return section;

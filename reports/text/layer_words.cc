@@ -2,10 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
+#include "reports/text/quantity_text.h"
+#include "src/core/graph/run_time_quantities.h"
 
 namespace infimum {
 namespace {
@@ -89,6 +95,33 @@ std::string UnknownLayersText(const ModelGraph& graph) {
   visit(visit, graph);
   if (first == nullptr) return "";
   return fmt::format("{} ({}: {})", CountText(count, "layer"), Printable(first->op), Printable(first->reason));
+}
+
+std::string QuantitiesText(const ModelGraph& graph) {
+  std::map<std::string, std::vector<RunTimeQuantity>> by_name;
+  VisitQuantities(graph, [&](const RunTimeQuantity& quantity) { by_name[quantity.name].push_back(quantity); });
+  std::string out;
+  for (const auto& [name, quantities] : by_name) {
+    std::set<std::int64_t> stated;
+    std::size_t open = 0;
+    std::int64_t least = quantities.front().least, most = quantities.front().most;
+    for (const RunTimeQuantity& quantity : quantities) {
+      if (quantity.stated) stated.insert(*quantity.stated);
+      if (!quantity.stated) ++open;
+      least = std::min(least, quantity.least);
+      most = std::max(most, quantity.most);
+    }
+    const auto kind = std::ranges::find(kQuantityKinds, name, &QuantityKind::name);
+    out += fmt::format("{}, {} in {}: ", name, kind == std::end(kQuantityKinds) ? "" : kind->meaning,
+                       CountText(quantities.size(), "layer"));
+    for (const std::int64_t number : stated)
+      out += fmt::format("{}{}", number == *stated.begin() ? "assumed " : ", ", number);
+    if (open > 0)
+      out += fmt::format("{}only a run decides, {} to {}; --assume {}=N or {}@{}=N states it",
+                         stated.empty() ? "" : "; ", least, most, name, name, Printable(quantities.front().layer));
+    out += "\n";
+  }
+  return out;
 }
 
 }  // namespace infimum

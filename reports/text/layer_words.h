@@ -36,6 +36,9 @@ std::string ShownReasonOf(const Layer& layer, const LayerLatency& latency);
 // "16 layers (GroupQueryAttention: a table of ...)": those of which nothing counts, and why the first; empty without.
 std::string UnknownLayersText(const ModelGraph& graph);
 
+// Numbers that only a run decides: each kind on a line, with the option that states it.
+std::string QuantitiesText(const ModelGraph& graph);
+
 // Empty where no candidate ran.
 std::string CandidateOf(const LayerLatency& latency);
 

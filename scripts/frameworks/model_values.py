@@ -129,7 +129,9 @@ def _index_limits(path: Path) -> dict[str, int]:
             shapes[node.output[0]] = node.attribute[0].t
     for node in model.graph.node:
         if node.op_type == "ConstantOfShape" and node.input[0] in shapes:
-            rows[node.output[0]] = int(numpy_helper.to_array(shapes[node.input[0]])[0])
+            extents = numpy_helper.to_array(shapes[node.input[0]])
+            if extents.size:
+                rows[node.output[0]] = int(extents[0])
     limits: dict[str, int] = {}
     aliases: dict[str, str] = {}
     for node in model.graph.node:

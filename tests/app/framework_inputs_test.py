@@ -117,6 +117,21 @@ class Inputs(unittest.TestCase):
         self.assertEqual(feeds["position_ids"].tolist(), [[8, 9, 10, 11]])
         self.assertEqual(feeds["attention_mask"].tolist(), [[1] * 12 + [0] * 4])
 
+    def test_a_filled_number_limits_no_indices(self) -> None:
+        text = (
+            HEAD
+            + """g (int64[4] i) => (float[4, 2] y)
+              <int64[0] none = {}, int64[2] extents = {3, 2}> {
+              one = ConstantOfShape <value = float[1] {1.0}> (none)
+              table = ConstantOfShape (extents)
+              rows = Gather (table, i)
+              y = Mul (rows, one) }"""
+        )
+        self.assertLess(int(self.feeds(text, {})["i"].max()), 3)
+        path, _ = self.model(text)
+        filled = onnx.load_from_string(model_values.with_random_weights(path, 1))
+        self.assertEqual({tensor.name: list(tensor.dims) for tensor in filled.graph.initializer}["one"], [])
+
     def test_a_stated_branch_is_the_one_that_runs(self) -> None:
         text = (
             HEAD

@@ -7,6 +7,7 @@
 #include "analyzer/bracket/bracket.h"
 #include "analyzer/floor/compulsory_traffic.h"
 #include "infimum/base/quantity_text.h"
+#include "reports/bound/bound_table.h"
 #include "reports/inspect/inspect.h"
 #include "reports/inspect/inspect_totals.h"
 #include "src/app/commands/llm/language_model.h"
@@ -365,6 +366,9 @@ TEST_F(Texts, ALoopWhoseTripsAreNotKnownHasNoTime) {
   EXPECT_EQ(TotalsOf(open).written.value, 64 * 64 * 4);
   EXPECT_THAT(InspectTable(open, 200, {}), HasSubstr("of 1 loop that need not run one iteration each is counted"));
   EXPECT_THAT(InspectTable(stated, 200, {}), Not(HasSubstr("need not run")));
+  // Which option states it is said beside the bracket as well.
+  for (const std::string& shown : {InspectTable(open, 200, {}), BoundTable(open, *unknown, false, 200)})
+    EXPECT_THAT(shown, HasSubstr("; --assume loop.trips=N or loop.trips@loop=N states it"));
   const ModelGraph never = Read(text, {{"loop.trips", 0}});
   EXPECT_EQ(TotalsOf(never).written.value, 0);
   const Result<Bracket> nothing = ComputeBracket(never, source, selection);

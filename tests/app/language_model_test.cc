@@ -147,6 +147,83 @@ TEST(TokenRoles, OfFixedDimensionsTakeTheseAlone) {
   EXPECT_FALSE(model->Has({1, 16, 0}));
 }
 
+TEST(TokenRoles, OfBoundLengthsOfSomeCachesAreOfTheseAlone) {
+  const std::vector<DeclaredInput> inputs = {Input("input_ids", {"b", "s"}),
+                                             Input("past_key_0", {"b", "8", "p0", "64"}, DataType::kF32),
+                                             Input("past_key_1", {"b", "8", "p1", "64"}, DataType::kF32)};
+  const Result<LanguageModel> model = FindRoles(inputs, {{"p0", 1023}});
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  EXPECT_TRUE(model->Has({1, 1, 8192}));
+  EXPECT_EQ(model->DimsAt({1, 1, 8192}), (Dims{{"b", 1}, {"s", 1}, {"p0", 1023}, {"p1", 8192}}));
+  // Nothing is in a window that the context does not fill, or before the prompt.
+  EXPECT_EQ(model->DimsAt({1, 1, 100}).at("p0"), 100);
+  EXPECT_EQ(model->DimsAt({1, 7, 0}).at("p0"), 0);
+  // Where all are bound there is no other context.
+  const Result<LanguageModel> all = FindRoles(inputs, {{"p0", 1023}, {"p1", 1023}});
+  ASSERT_TRUE(all.ok()) << all.error().message;
+  EXPECT_TRUE(all->Has({1, 1, 1023}));
+  EXPECT_FALSE(all->Has({1, 1, 8192}));
+}
+
+// Two layers as PyTorch exports them: that of past_key_0 reads the last 31 positions and makes its mask as long as the
+// whole cache, that of past_key_1 reads all.
+constexpr const char* kSliding = R"(
+    g (int64[b, s] input_ids, float[b, 2, p0, 32] past_key_0, float[b, 2, p1, 32] past_key_1)
+      => (float[b, s, 64] logits, float[b, 2, t0, 32] present_key_0, float[b, 2, t1, 32] present_key_1)
+      <int64[2] of_table = {64, 64}, int64[4] heads = {0, -1, 2, 32}, int64[1] last = {-31}, int64[1] end = {100000},
+       int64[1] along = {2}, int64[1] one = {1}> {
+      table = ConstantOfShape (of_table)
+      x = Gather (table, input_ids)
+      rows = Reshape (x, heads)
+      k = Transpose <perm = [0, 2, 1, 3]> (rows)
+      kept = Slice (past_key_0, last, end, along)
+      k0 = Concat <axis = 2> (kept, k)
+      present_key_0 = Slice (k0, last, end, along)
+      k0t = Transpose <perm = [0, 1, 3, 2]> (k0)
+      s0 = MatMul (k, k0t)
+      length = Shape <start = 2, end = 3> (past_key_0)
+      new = Shape <start = 1, end = 2> (input_ids)
+      of_mask = Add (length, new)
+      mask = ConstantOfShape (of_mask)
+      m0 = Add (s0, mask)
+      y0 = MatMul (m0, k0)
+      present_key_1 = Concat <axis = 2> (past_key_1, k)
+      k1t = Transpose <perm = [0, 1, 3, 2]> (present_key_1)
+      s1 = MatMul (y0, k1t)
+      y1 = MatMul (s1, present_key_1)
+      flat = Transpose <perm = [0, 2, 1, 3]> (y1)
+      like = Shape (x)
+      logits = Reshape (flat, like)
+    })";
+
+TEST_F(Texts, WindowsAreWhatComesBackShorter) {
+  const std::filesystem::path path = Write(kSliding);
+  ReadOptions options;
+  options.dims = {{"b", 1}, {"s", 1}, {"p0", 500}, {"p1", 500}};
+  EXPECT_FALSE(ReadModel(path, options).ok());
+  const Result<LanguageModel> model = ReadLanguageModel(path, {}, 500);
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  EXPECT_EQ(model->windows, (Dims{{"p0", 31}}));
+  EXPECT_EQ(model->asked, "");
+  EXPECT_EQ(model->DimsAt({1, 1, 500}), (Dims{{"b", 1}, {"s", 1}, {"p0", 31}, {"p1", 500}}));
+  // As long as all caches may have one length, they have it.
+  EXPECT_EQ(ReadLanguageModel(path, {}, 31)->windows, Dims());
+  EXPECT_EQ(ReadLanguageModel(path, {{"p0", 31}}, 500)->windows, (Dims{{"p0", 31}}));
+}
+
+TEST_F(Texts, LengthsThatAreNotFoundAreAskedFor) {
+  // What comes back is as long as in the other layer: nothing says that it is a window's.
+  std::string text = kSliding;
+  const std::string returned = "present_key_0 = Slice (k0, last, end, along)";
+  text.replace(text.find(returned), returned.size(), "present_key_0 = Concat <axis = 2> (past_key_0, k)");
+  const Result<LanguageModel> model = ReadLanguageModel(Write(text), {}, 500);
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  EXPECT_EQ(model->windows, Dims());
+  EXPECT_EQ(model->asked,
+            "it cannot be read with 500 positions in each cache; bind the lengths of those of layers that look back "
+            "over a window: --dim p0=N --dim p1=N");
+}
+
 TEST_F(Texts, AStaticCacheHoldsAnyContextUpToItsLength) {
   const Result<LanguageModel> model = ReadLanguageModel(Write(R"(
       g (int64[1, 1] input_ids, float[1, 1, 1, 1024] attention_mask, int64[1, 1, 2] at, float[1, 1024, 2, 32] cache_k)

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analyzer/floor/compulsory_traffic.h"
+#include "infimum/base/text.h"
 #include "reports/inspect/inspect.h"
 #include "src/synth/families.h"
 #include "src/synth/onnx_file.h"
@@ -211,6 +212,123 @@ TEST_F(Texts, ExpertsBehindDequantizationAreReadAsTheyAreChosen) {
                    kOthers + 2 * (kSlice / 2 + 2 * 32 * 4));
   EXPECT_DOUBLE_EQ(read("w = ConstantOfShape <value: tensor = bfloat16[1] {1}> (of_w) whole = Cast <to = 1> (w)"),
                    kOthers + 2 * kSlice * 2);
+}
+
+// A decoder of one layer of experts, which a token chooses two of.
+constexpr const char* kOfExperts = R"(
+    g (int64[b, s] input_ids, float16[b, 2, p, 64] past_key) => (float16[b, s, 128] y, float16[b, 2, t, 64] present_key)
+    <int64[2] of_table = {100, 128}, int64[2] of_router = {128, 8}, int64[3] up = {8, 256, 128},
+     int64[3] down = {8, 128, 256}, int64[2] rows = {-1, 8}, int64[4] heads = {0, -1, 2, 64}> {
+      table = ConstantOfShape <value: tensor = float16[1] {1}> (of_table)
+      x = Gather (table, input_ids)
+      wr = ConstantOfShape <value: tensor = float16[1] {1}> (of_router)
+      chosen = MatMul (x, wr)
+      router = Reshape (chosen, rows)
+      w1 = ConstantOfShape <value: tensor = float16[1] {1}> (up)
+      w2 = ConstantOfShape <value: tensor = float16[1] {1}> (down)
+      y = com.microsoft.MoE <k = 2> (x, router, w1, , w2)
+      split = Reshape (x, heads)
+      k = Transpose <perm = [0, 2, 1, 3]> (split)
+      present_key = Concat <axis = 2> (past_key, k)
+    })";
+
+LlmOptions Asked(std::vector<std::int64_t> batches, std::vector<std::int64_t> contexts) {
+  LlmOptions options;
+  options.batches = std::move(batches);
+  options.contexts = std::move(contexts);
+  return options;
+}
+
+Result<SweepReport> ReportOn(const std::filesystem::path& model, LlmOptions options) {
+  options.decode = model;
+  if (options.sweep.devices.empty()) options.sweep.devices = {"h100-sxm"};
+  options.sweep.database = (model.parent_path() / "none.db").string();
+  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
+  return MakeLlmReport(options, talk);
+}
+
+TEST_F(Texts, ExpertsThatAreStatedAreLimitedToWhatCanBeRead) {
+  LlmOptions options = Asked({1, 8}, {10});
+  options.dims = {{"moe.experts", 5}};
+  const Result<SweepReport> report = ReportOn(Write(kOfExperts), options);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  ASSERT_EQ(report->cells.size(), 4u);
+  for (const SweepCell& cell : report->cells) EXPECT_EQ(cell.reason, "");
+  EXPECT_THAT(report->remarks, ::testing::Contains("--assume moe.experts=5: where that cannot be, the nearest number "
+                                                   "that can: 2 in 1 decode cell"));
+}
+
+TEST_F(Texts, OtherDevicesThatANameFitsAreSaid) {
+  LlmOptions options = Asked({1}, {10});
+  options.sweep.devices = {"h100"};
+  const Result<SweepReport> report = ReportOn(Write(kOfExperts), options);
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_THAT(report->remarks,
+              ::testing::Contains("NVIDIA H100 80GB HBM3, by its data sheet; 'h100' may also be NVIDIA "
+                                  "H100 PCIe, NVIDIA H100 NVL"));
+  options.sweep.devices = {"h100 nvl"};
+  EXPECT_THAT(ReportOn(Write(kOfExperts), options)->remarks, Not(::testing::Contains(HasSubstr("may also be"))));
+}
+
+TEST_F(Texts, WeightsOfFewBitsStayInATypeOfAllValues) {
+  const std::string text = R"(
+      g (int64[b, s] input_ids, float[b, 2, p, 64] past_key) => (float[b, s, 64] y, float[b, 2, t, 64] present_key)
+      <int64[2] of_table = {100, 128}, int64[4] heads = {0, -1, 2, 64}, int64[3] of_packed = {64, 4, 16},
+       int64[1] of_scales = {256}> {
+        table = ConstantOfShape (of_table)
+        packed = ConstantOfShape <value: tensor = uint8[1] {1}> (of_packed)
+        scales = ConstantOfShape (of_scales)
+        x = Gather (table, input_ids)
+        y = com.microsoft.MatMulNBits <K = 128, N = 64, bits = 4, block_size = 32> (x, packed, scales)
+        split = Reshape (x, heads)
+        k = Transpose <perm = [0, 2, 1, 3]> (split)
+        present_key = Concat <axis = 2> (past_key, k)
+      })";
+  const auto remarks = [&](const std::vector<std::string>& weights, const std::string& graph) {
+    LlmOptions options = Asked({1}, {10});
+    options.weights = weights;
+    const Result<SweepReport> report = ReportOn(Write(graph), options);
+    EXPECT_TRUE(report.ok()) << report.error().message;
+    return report.ok() ? Join(report->remarks, "\n") : "";
+  };
+  EXPECT_THAT(remarks({"own", "f16"}, text), HasSubstr("weights f16: matrices that "));
+  EXPECT_THAT(remarks({"own", "f16"}, text), HasSubstr("stores in 8 bits and fewer stay as they are"));
+  EXPECT_THAT(remarks({"own"}, text), Not(HasSubstr("stay as they are")));
+  EXPECT_THAT(remarks({"own", "f32"}, kOfExperts), Not(HasSubstr("stay as they are")));
+}
+
+// A table of rotary embeddings that ends before the context: no step has the positions that it asks for.
+TEST_F(Texts, ContextsBeyondATableOfPositionsAreSaidOfBothTimes) {
+  const Result<SweepReport> report = ReportOn(Write(R"(
+      g (int64[b, s] input_ids, int64[b, t] attention_mask, float16[b, 2, p, 64] past_key,
+         float16[b, 2, p, 64] past_value)
+        => (float16[b, s, 256] y, float16[b, 2, t, 64] present_key, float16[b, 2, t, 64] present_value)
+        <int32[1] one = {1}, int64[1] axis = {1}, int64[1] first = {0}, int64[1] last = {2}, int64[2] of_table = {100, 256},
+         int64[2] of_k = {256, 128}, int64[2] of_angles = {1024, 32}> {
+        table = ConstantOfShape <value: tensor = float16[1] {1}> (of_table)
+        wk = ConstantOfShape <value: tensor = float16[1] {1}> (of_k)
+        angles = ConstantOfShape <value: tensor = float16[1] {1}> (of_angles)
+        x = Gather (table, input_ids)
+        k = MatMul (x, wk)
+        sums = ReduceSum (attention_mask, axis)
+        sums32 = Cast <to = 6> (sums)
+        lengths = Sub (sums32, one)
+        shape = Shape (attention_mask)
+        total64 = Slice (shape, axis, last, first)
+        total = Cast <to = 6> (total64)
+        y, present_key, present_value = com.microsoft.GroupQueryAttention <num_heads = 4, kv_num_heads = 2, do_rotary = 1>
+            (x, k, k, past_key, past_value, lengths, total, angles, angles)
+      })",
+                                                    21),
+                                              Asked({1}, {512, 2048}));
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  const Section table = TokensSection(*report);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_THAT(table.rows[0].back().text, Not(HasSubstr("without")));
+  EXPECT_THAT(table.rows[1].back().text, ::testing::EndsWith("; without 1 layer"));
+  // Why, once.
+  EXPECT_THAT(Join(report->remarks, "\n"),
+              HasSubstr("GroupQueryAttention: a table of 1024x32 has fewer rows than there are positions"));
 }
 
 TEST(LlmWeights, AreContracts) {

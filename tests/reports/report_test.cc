@@ -74,6 +74,18 @@ TEST(Summary, ColoursAreOnlyThereWhenAskedFor) {
   EXPECT_NE(Summary(SampleReport(), {true, ""}).find('\x1b'), std::string::npos);
 }
 
+TEST(Summary, ASumBelowTheFloorIsSaidToBeIncomplete) {
+  ReportModel report;
+  report.bracket.bounds = {{BoundVariant::kSequential, Latency(900), {Latency(900), Latency(900)}, {}}};
+  report.bracket.floors = {{ProgramClass::kTextbook, Latency(1000), "bandwidth memory", {}}};
+  report.bracket.coverage = {0.79, 0, 0, 0.21};
+  EXPECT_THAT(Summary(report, {}),
+              ::testing::ContainsRegex("bound, sequential +900 µs +(█)+ incomplete, 21 % is missing"));
+  ExpectOneScreen(Summary(report, {}));
+  report.bracket.bounds.front().latency = Latency(1100);
+  EXPECT_THAT(Summary(report, {}), ::testing::Not(::testing::HasSubstr("incomplete")));
+}
+
 TEST(Headline, SaysWhatCouldBeWon) {
   ReportModel report;
   report.model_name = "resnet50";

@@ -58,4 +58,13 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
                            DidYouMean(name, views))};
 }
 
+std::string OtherDevicesText(const std::string& name, const Device& chosen) {
+  const DataSheet* const sheet = FindDataSheetByKey(chosen.Key());
+  if (sheet == nullptr || name == chosen.name) return "";
+  std::vector<std::string> others;
+  for (const DataSheet* like : DataSheetsLike(name))
+    if (like != sheet) others.push_back(like->device.name);
+  return others.empty() ? "" : fmt::format("{} may also be {}", Quoted(name), Join(others, ", "));
+}
+
 }  // namespace infimum

@@ -17,4 +17,8 @@ namespace infimum {
 Result<Device> ChooseDevice(const std::string& name, const Installation& installation, const CampaignOptions& campaign,
                             Store& store);
 
+// Of a device that a data sheet was chosen for, the others that the name fits: "'h100' may also be NVIDIA H100 PCIe,
+// NVIDIA H100 NVL"; empty where there are none.
+std::string OtherDevicesText(const std::string& name, const Device& chosen);
+
 }  // namespace infimum

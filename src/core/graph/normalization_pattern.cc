@@ -135,19 +135,31 @@ class NormalizationMatch {
     return true;
   }
 
-  // Epsilon, root, and the deviation divided by it.
+  // 1 / value.
+  bool IsInverse(const std::optional<FusionStep>& step, ValueId value) const {
+    return AsPointwise(step, PointwiseKind::kReciprocal) != nullptr ||
+           (AsPointwise(step, PointwiseKind::kDivide) != nullptr && step->operands[1] == value &&
+            steps_.NumberOf(step->operands[0]) == 1.0);
+  }
+
+  // Epsilon, where there is one, root, and the deviation divided by it or multiplied by its inverse.
   std::optional<ValueId> Quotient(ValueId variance, ValueId deviation) {
-    const std::optional<FusionStep> sum = OnlyReader(steps_, variance);
-    if (AsPointwise(sum, PointwiseKind::kAdd) == nullptr) return std::nullopt;
-    const std::optional<double> epsilon = steps_.NumberOf(sum->operands[sum->operands[0] == variance ? 1 : 0]);
-    if (!epsilon) return std::nullopt;
-    epsilon_ = *epsilon;
-    const std::optional<FusionStep> root = OnlyReader(steps_, Take(*sum));
-    if (AsPointwise(root, PointwiseKind::kSquareRoot) == nullptr) return std::nullopt;
-    std::optional<FusionStep> quotient = OnlyReader(steps_, Take(*root));
-    ValueId divisor = root->output;
-    PointwiseKind kind = PointwiseKind::kDivide;
-    if (AsPointwise(quotient, PointwiseKind::kReciprocal) != nullptr) {
+    ValueId divisor = variance;
+    std::optional<FusionStep> step = OnlyReader(steps_, divisor);
+    if (AsPointwise(step, PointwiseKind::kAdd) != nullptr) {
+      const std::optional<double> epsilon = steps_.NumberOf(step->operands[step->operands[0] == variance ? 1 : 0]);
+      if (!epsilon) return std::nullopt;
+      epsilon_ = *epsilon;
+      divisor = Take(*step);
+      step = OnlyReader(steps_, divisor);
+    }
+    const bool is_inverse_root = AsPointwise(step, PointwiseKind::kPower) != nullptr && step->operands[0] == divisor &&
+                                 steps_.NumberOf(step->operands[1]) == -0.5;
+    if (!is_inverse_root && AsPointwise(step, PointwiseKind::kSquareRoot) == nullptr) return std::nullopt;
+    divisor = Take(*step);
+    PointwiseKind kind = is_inverse_root ? PointwiseKind::kMultiply : PointwiseKind::kDivide;
+    std::optional<FusionStep> quotient = OnlyReader(steps_, divisor);
+    if (!is_inverse_root && IsInverse(quotient, divisor)) {
       divisor = Take(*quotient);
       kind = PointwiseKind::kMultiply;
       quotient = OnlyReader(steps_, divisor);

@@ -159,6 +159,8 @@ TEST_F(EvaluateTest, ALanguageModelsTableShowsWhatWasMeasured) {
   EXPECT_THAT(grown["remarks"].dump(),
               AllOf(HasSubstr("no cell was measured there"), HasSubstr("takes one token at a time: --prefill MODEL")));
   EXPECT_THAT(program_.Infimum(llm({"--context", "1..8k*2"})).errors, Not(HasSubstr("is not a number")));
+  EXPECT_THAT(program_.Infimum(llm({"--context", "1.5k"})).errors, HasSubstr("--context: '1.5k' is not a number"));
+  EXPECT_THAT(program_.Infimum({"llm", model, "--device", ""}).errors, HasSubstr("--device '': it names no device"));
   EXPECT_THAT(program_.Infimum(llm({"--weights", "s3"})).errors, HasSubstr("types of weights are own"));
 }
 

@@ -24,6 +24,7 @@ constexpr std::string_view kHeader =
     "float[2,4,16,1] query, float[2,4,1,16] row, float[2,6,4] past, float[2,6,1] step) "
     "=> (y) <float[32] w, float16[32] w16, float[4,1,1] head, float[1,4,1,1] sink, float[16,12] wt, float[1] c = "
     "{0.25}, float[1] two = {2}, float[1] one = {1}, float[1] zero = {0}, float[1] low = {-1e9}, float small = {1e-6}, "
+    "float under = {-0.5}, "
     "int64[1] axis = {2}, int64[5] fives = {2,2,2,12,16}, int64[4] fours = {2,4,12,16}, int64[4] column = {2,4,8,1}, "
     "int64[1] last = {-1}, int64[1] from = {0}, int64[1] to = {12}, int64[1] after = {1}, int64[1] beyond = {13}, "
     "int64[3] rows = {2,6,32}, int64[1] half = {8}, int64[1] end = {16}, int64[1] four = {4}, int64[1] eight = {8}, "

@@ -191,21 +191,24 @@ std::optional<std::string> RunAsOneProgram(const AnalysisOptions& options, const
   replay.python = options.python;
   replay.regions = options.regions;
   replay.end = end;
+  bool has_plan = true;
   const auto run = [&]() -> Result<Replay> {
     if (end - std::chrono::steady_clock::now() < kLeastForReplay) return Error{"the budget leaves no time for it"};
-    INFIMUM_ASSIGN_OR_RETURN(const ReplayPlan plan, PlanReplay(replay, installation, store, talk));
-    return RunPlan(replay, installation, plan, store, talk);
+    const Result<ReplayPlan> plan = PlanReplay(replay, installation, store, talk);
+    has_plan = plan.ok();
+    if (!has_plan) return plan.error();
+    return RunPlan(replay, installation, *plan, store, talk);
   };
   const Result<Replay> done = run();
   if (Interrupted()) return std::nullopt;
   const std::optional<std::string> fault = done ? done->result.FirstFault() : std::nullopt;
   if (done && !fault && done->result.noisy.empty()) return std::nullopt;
-  return fmt::format(
-      "The kernels that are the best known now did not run as one program: {}. `infimum replay {}` tries again",
-      !done   ? done.error().message
-      : fault ? "wrong numbers: " + *fault
-              : done->result.noisy,
-      options.model.string());
+  // An operator that no program is made of is none the next time either.
+  return fmt::format("The kernels that are the best known now did not run as one program: {}{}",
+                     !done   ? done.error().message
+                     : fault ? "wrong numbers: " + *fault
+                             : done->result.noisy,
+                     has_plan ? fmt::format(". `infimum replay {}` tries again", options.model.string()) : "");
 }
 
 // The framework's runs, of each version the fastest, and our own where there is one.

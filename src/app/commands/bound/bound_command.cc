@@ -17,6 +17,7 @@
 #include "src/app/commands/bound/estimate_question.h"
 #include "src/app/model_report/report_filling.h"
 #include "src/app/options.h"
+#include "src/app/runners/device_choice.h"
 
 namespace infimum::cli {
 namespace {
@@ -64,13 +65,8 @@ Result<Estimate> EstimateFromOthers(const BoundOptions& options, const Analysis&
 std::string Heading(const std::string& asked, const Device& device) {
   if (asked.empty()) return "";
   std::string heading = Printable(device.name);
-  const DataSheet* const sheet = FindDataSheetByKey(device.Key());
-  if (sheet != nullptr) heading += ", by its data sheet";
-  std::vector<std::string> others;
-  if (sheet != nullptr && asked != device.name)
-    for (const DataSheet* like : DataSheetsLike(asked))
-      if (like != sheet) others.push_back(like->device.name);
-  if (!others.empty()) heading += fmt::format("; {} may also be {}", Quoted(asked), Join(others, ", "));
+  if (FindDataSheetByKey(device.Key()) != nullptr) heading += ", by its data sheet";
+  if (const std::string others = OtherDevicesText(asked, device); !others.empty()) heading += "; " + others;
   return heading + "\n\n";
 }
 

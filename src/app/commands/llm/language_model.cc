@@ -128,6 +128,88 @@ Roles RolesOf(const DeclaredInput& input, std::optional<std::int64_t> masked,
   return roles;
 }
 
+// A matrix of weights in 8 bits and fewer an element.
+bool HasFewBits(const Value& value) {
+  return value.kind == ValueKind::kWeight && value.shape && value.shape->rank() >= 2 && value.type != DataType::kBool &&
+         value.type != DataType::kNone && BitsPerElement(value.type) <= 8;
+}
+
+// Symbols of the lengths of caches that are as long as the context.
+std::vector<std::string> LengthsOfCaches(const LanguageModel& model) {
+  std::vector<std::string> lengths;
+  for (const auto& [symbol, role] : model.symbols)
+    if (role == TokenRole::kPast && !model.windows.contains(symbol)) lengths.push_back(symbol);
+  return lengths;
+}
+
+// Lengths of caches that the model returns with less than all positions, and how many it keeps: layers that look back
+// over a window. Caches are returned in the order of the inputs.
+std::map<std::string, std::int64_t> KeptLengths(const ModelGraph& graph, std::span<const DeclaredInput> inputs,
+                                                const LanguageModel& model, std::int64_t tokens) {
+  std::map<std::string, std::int64_t> kept;
+  auto next = graph.outputs.begin();
+  for (const DeclaredInput& input : inputs) {
+    const auto is_length = [&](const DeclaredDimension& dim) {
+      const auto found = model.symbols.find(dim.symbol);
+      return found != model.symbols.end() && found->second == TokenRole::kPast;
+    };
+    const auto dim = std::ranges::find_if(input.dims, is_length);
+    const auto read = std::ranges::find(graph.inputs, input.name, [&](ValueId id) { return graph.value(id).name; });
+    if (!IsCache(input) || dim == input.dims.end() || read == graph.inputs.end()) continue;
+    const auto axis = static_cast<std::size_t>(dim - input.dims.begin());
+    const Value& cache = graph.value(*read);
+    const auto is_returned = [&](ValueId id) {
+      const Value& value = graph.value(id);
+      if (value.type != cache.type || !value.shape || value.shape->rank() != input.dims.size()) return false;
+      Shape like = *cache.shape;
+      like.dims[axis] = value.shape->dims[axis];
+      return like == *value.shape;
+    };
+    const auto returned = std::find_if(next, graph.outputs.end(), is_returned);
+    if (returned == graph.outputs.end()) return {};
+    next = returned + 1;
+    const std::int64_t length = graph.value(*returned).shape->dims[axis];
+    if (length < cache.shape->dims[axis] + tokens && !model.windows.contains(dim->symbol)) kept[dim->symbol] = length;
+  }
+  return kept;
+}
+
+// The windows of a model whose caches are not all as long as the context: with the longest caches that it can be read
+// with, those that it returns shorter are windows; again, where there are windows of several lengths.
+void FindWindows(const std::filesystem::path& path, std::span<const DeclaredInput> inputs, TokensAt at,
+                 LanguageModel& model) {
+  const auto read = [&](const LanguageModel& as, std::int64_t past) {
+    ReadOptions options;
+    at.past = past;
+    options.dims = as.DimsAt(at);
+    return ReadModel(path, options);
+  };
+  const std::int64_t most = at.past;
+  LanguageModel found = model;
+  while (LengthsOfCaches(found).size() > 1 && !read(found, most).ok()) {
+    std::int64_t possible = 0, impossible = most;
+    while (impossible - possible > 1) {
+      const std::int64_t middle = possible + (impossible - possible) / 2;
+      (read(found, middle).ok() ? possible : impossible) = middle;
+    }
+    const Result<ModelGraph> longest = read(found, possible);
+    const auto kept =
+        longest.ok() ? KeptLengths(*longest, inputs, found, at.tokens) : std::map<std::string, std::int64_t>();
+    if (kept.empty()) break;  // something else than a window
+    found.windows.insert(kept.begin(), kept.end());
+  }
+  if (read(found, most).ok()) {
+    model = std::move(found);
+    return;
+  }
+  model.asked = fmt::format(
+      "it cannot be read with {} positions in each cache; bind the lengths of those of layers that look back over a "
+      "window:",
+      most);
+  for (const std::string& symbol : LengthsOfCaches(model))
+    model.asked += fmt::format(" --dim {}=N", ShellQuoted(symbol));
+}
+
 }  // namespace
 
 bool LanguageModel::Has(const TokensAt& at) const {
@@ -164,6 +246,7 @@ std::map<std::string, std::int64_t> LanguageModel::DimsAt(const TokensAt& at) co
         break;
     }
   }
+  for (const auto& [symbol, most] : windows) dims[symbol] = std::min(most, at.past);
   if (states_positions) dims[std::string(kCachePositions)] = at.past;
   for (const std::string& branch : cached_branches)
     dims.try_emplace(fmt::format("{}@{}", kIfThen, branch), at.past > 0 ? 1 : 0);
@@ -189,7 +272,10 @@ Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
     for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
       const DeclaredDimension& dim = input.dims[axis];
       if (const auto bound = given.find(dim.symbol); !dim.symbol.empty() && bound != given.end()) {
-        if (roles[axis]) model.fixed.try_emplace(*roles[axis], bound->second);
+        if (is_cache && roles[axis] == TokenRole::kPast)
+          model.windows.emplace(dim.symbol, bound->second);
+        else if (roles[axis])
+          model.fixed.try_emplace(*roles[axis], bound->second);
         continue;
       }
       if (!roles[axis]) {
@@ -209,6 +295,11 @@ Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
       if (!is_new && known->second == TokenRole::kTotal) known->second = *roles[axis];
     }
   }
+  // Where no cache is as long as the context, the bound length is all that there is.
+  if (!model.windows.empty() && LengthsOfCaches(model).empty()) {
+    model.fixed.try_emplace(TokenRole::kPast, model.windows.begin()->second);
+    model.windows.clear();
+  }
   const bool has_tokens =
       model.fixed.contains(TokenRole::kTokens) ||
       std::ranges::any_of(model.symbols, [](const auto& symbol) { return symbol.second == TokenRole::kTokens; });
@@ -227,7 +318,7 @@ Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
 }
 
 Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
-                                        const std::map<std::string, std::int64_t>& given) {
+                                        const std::map<std::string, std::int64_t>& given, std::int64_t most_past) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<DeclaredInput> inputs, ReadModelInputs(path));
   Result<LanguageModel> model = FindRoles(inputs, given);
   if (!model.ok()) return Within(path.string(), model.error());
@@ -251,6 +342,10 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
     for (const std::string& branch : model->cached_branches) options.dims[fmt::format("{}@{}", kIfThen, branch)] = 1;
     INFIMUM_ASSIGN_OR_RETURN(graph, ReadModel(path, options));
   }
+  model->has_few_bits = std::ranges::any_of(graph.layers, [&](const Layer& layer) {
+    return std::ranges::any_of(
+        layer.inputs, [&](const std::optional<ValueId>& input) { return input && HasFewBits(graph.value(*input)); });
+  });
   // What the model returns as a cache has the sizes that it asks of one.
   for (const auto& [symbol, axis] : model->sizes) {
     const auto is_like = [&](ValueId id) {
@@ -291,6 +386,8 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
     with_room.states_positions = has_positions(*roomy);
     return with_room;
   }
+  if (most_past > small.past && LengthsOfCaches(*model).size() > 1)
+    FindWindows(path, inputs, {small.batch, small.tokens, most_past}, *model);
   return model;
 }
 

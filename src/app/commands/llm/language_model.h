@@ -33,10 +33,15 @@ struct LanguageModel {
   std::map<std::string, std::int64_t> given;  // dimensions that the user bound
   std::map<TokenRole, std::int64_t> fixed;    // where the file has numbers
   std::vector<std::string> caches;            // inputs
-  std::map<std::string, std::size_t> sizes;   // open dimensions of caches that the model itself decides
-  std::vector<std::string> cached_branches;   // Ifs whose condition is an input: true where there are caches
-  bool in_buffers = false;                    // caches of the longest length, of which a part is valid
-  bool states_positions = false;              // how much of them is valid may be stated
+  // Lengths of some caches beside longer ones, by symbol: of layers that look back over a window, which hold at most so
+  // many positions.
+  std::map<std::string, std::int64_t> windows;
+  std::string asked;                         // what the user may bind for it to be read at the most positions
+  std::map<std::string, std::size_t> sizes;  // open dimensions of caches that the model itself decides
+  std::vector<std::string> cached_branches;  // Ifs whose condition is an input: true where there are caches
+  bool has_few_bits = false;                 // weights that are stored in 8 bits and fewer
+  bool in_buffers = false;                   // caches of the longest length, of which a part is valid
+  bool states_positions = false;             // how much of them is valid may be stated
 
   // Whether the file, as it is exported, can take so many.
   bool Has(const TokensAt& at) const;
@@ -47,8 +52,9 @@ struct LanguageModel {
 Result<LanguageModel> FindRoles(std::span<const DeclaredInput> inputs,
                                 const std::map<std::string, std::int64_t>& given);
 
-// Of a file; it is read once at a small size to see whether its caches are buffers.
+// Of a file; it is read once at a small size to see whether its caches are buffers. Where caches have lengths of their
+// own and it cannot be read with `most_past` positions in all of them, those that it returns with fewer are windows.
 Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
-                                        const std::map<std::string, std::int64_t>& given);
+                                        const std::map<std::string, std::int64_t>& given, std::int64_t most_past = 0);
 
 }  // namespace infimum

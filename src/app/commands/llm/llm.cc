@@ -14,6 +14,8 @@
 #include "infimum/db/store.h"
 #include "reports/text/quantity_text.h"
 #include "src/app/commands/llm/language_model.h"
+#include "src/core/graph/run_time_quantities.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 namespace {
@@ -32,13 +34,30 @@ const TypeName* Find(std::span<const TypeName> types, std::string_view name) {
   return found == types.end() ? nullptr : &*found;
 }
 
+// Of the experts that the user states those that can be read in this cell: few tokens do not choose many.
+void LimitExperts(const std::filesystem::path& path, std::map<std::string, std::int64_t>& dims) {
+  ReadOptions options;
+  options.dims = dims;
+  std::erase_if(options.dims, [](const auto& dim) { return KindOfQuantity(dim.first) == kMoeExperts; });
+  if (options.dims.size() == dims.size()) return;
+  const Result<ModelGraph> graph = ReadModel(path, options);
+  if (!graph.ok()) return;
+  VisitQuantities(*graph, [&](const RunTimeQuantity& quantity) {
+    auto stated = dims.find(fmt::format("{}@{}", kMoeExperts, quantity.layer));
+    if (stated == dims.end()) stated = dims.find(std::string(kMoeExperts));
+    if (quantity.name == kMoeExperts && stated != dims.end() && quantity.least <= quantity.most)
+      stated->second = std::clamp(stated->second, quantity.least, quantity.most);
+  });
+}
+
 // A file's part of the table: all batches, contexts and weights of a phase.
 class CellsOfPhase {
  public:
   CellsOfPhase(const LlmOptions& options, EvaluationFile& file) : options_(options), file_(file) {}
 
   Status Add(const std::filesystem::path& path, bool is_prefill) {
-    Result<LanguageModel> model = ReadLanguageModel(path, options_.dims);
+    const std::int64_t most_past = is_prefill ? 0 : *std::ranges::max_element(options_.contexts);
+    Result<LanguageModel> model = ReadLanguageModel(path, options_.dims, most_past);
     if (!model.ok()) return model.error();
     fixed_.clear();
     for (const auto& [role, number] : model->fixed)
@@ -56,6 +75,19 @@ class CellsOfPhase {
                       "counts them all",
                       path.string(), contexts.front()));
     }
+    if (!is_prefill && model->has_few_bits) {
+      std::vector<std::string> types;
+      for (const std::string& name : options_.weights)
+        if (const Result<std::string> contract = ContractOfWeights(name);
+            contract.ok() && *contract != "own" && contract->find('/') == std::string::npos)
+          types.push_back(name);
+      if (!types.empty())
+        remarks_.push_back(fmt::format("weights {}: matrices that {} stores in 8 bits and fewer stay as they are",
+                                       Join(types, ", "), path.string()));
+    }
+    if (!is_prefill && !model->windows.empty()) remarks_.push_back(WindowsRemark(*model, path));
+    if (!model->asked.empty()) remarks_.push_back(fmt::format("{}: {}", path.string(), model->asked));
+    std::map<std::string, std::map<std::int64_t, std::size_t>> limited;  // what is stated, what can be, in how many
     for (const std::int64_t batch : options_.batches)
       for (const std::int64_t context : contexts) {
         const TokensAt at{batch, is_prefill ? context : 1, is_prefill ? 0 : context - (is_whole ? 1 : 0)};
@@ -65,10 +97,24 @@ class CellsOfPhase {
         }
         EvaluatedModel entry;
         entry.file = std::filesystem::absolute(path).string();
-        for (const auto& [name, extent] : model->DimsAt(at)) entry.dims[name] = std::to_string(extent);
+        std::map<std::string, std::int64_t> dims = model->DimsAt(at);
+        LimitExperts(path, dims);
+        for (const auto& [name, extent] : dims) {
+          entry.dims[name] = std::to_string(extent);
+          if (const auto stated = options_.dims.find(name);
+              KindOfQuantity(name) == kMoeExperts && stated != options_.dims.end() && stated->second != extent)
+            ++limited[fmt::format("{}={}", name, stated->second)][extent];
+        }
         file_.evaluation.models.push_back(std::move(entry));
         labels_.push_back({{"phase", phase}, {"batch", std::to_string(batch)}, {"context", std::to_string(context)}});
       }
+    for (const auto& [stated, counts] : limited) {
+      std::vector<std::string> parts;
+      for (const auto& [extent, cells] : counts)
+        parts.push_back(fmt::format("{} in {}", extent, CountText(cells, phase + " cell")));
+      remarks_.push_back(
+          fmt::format("--assume {}: where that cannot be, the nearest number that can: {}", stated, Join(parts, ", ")));
+    }
     if (left_out == 0) return {};
     const auto tokens = model->fixed.find(TokenRole::kTokens);
     if (!is_prefill && model->caches.empty())
@@ -95,6 +141,14 @@ class CellsOfPhase {
   const std::string& fixed() const { return fixed_; }
 
  private:
+  static std::string WindowsRemark(const LanguageModel& model, const std::filesystem::path& path) {
+    std::map<std::int64_t, std::size_t> caches;  // by the most positions
+    for (const auto& [symbol, most] : model.windows) ++caches[most];
+    std::vector<std::string> parts;
+    for (const auto& [most, count] : caches) parts.push_back(fmt::format("{} of at most {} positions", count, most));
+    return fmt::format("caches of {} for layers that look back over a window: {}", path.string(), Join(parts, ", "));
+  }
+
   static constexpr std::string_view kRoles[] = {"batch", "tokens", "positions in caches", "positions in all"};
 
   const LlmOptions& options_;

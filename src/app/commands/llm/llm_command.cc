@@ -20,7 +20,7 @@ struct LlmCommandOptions {
   LlmOptions llm;
   std::string decode, prefill;
   DimOptions dims;
-  std::string batches = "1,8,32", contexts = "1k,8k", weights = "own", devices;
+  std::string batches = "1,8,32", contexts = "1k,8k", weights = "own", devices = "here";
   std::string evaluation;
   std::vector<std::string> backend_options;
   OutputFormat format = OutputFormat::kTable;
@@ -34,7 +34,9 @@ Result<std::vector<std::int64_t>> ParseCounts(const char* option, const std::str
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
     const auto number = ParseInteger(std::string_view(text).substr(at, end - at));
-    const bool is_kilo = end < text.size() && (text[end] == 'k' || text[end] == 'K');
+    // "1.5k" is no number here, and "1..8k" a range.
+    const bool is_part = at > 0 && text[at - 1] == '.' && (at < 2 || text[at - 2] != '.');
+    const bool is_kilo = !is_part && end < text.size() && (text[end] == 'k' || text[end] == 'K');
     plain += is_kilo && number && *number < (std::int64_t{1} << 40) ? std::to_string(*number * 1024)
                                                                     : text.substr(at, end + 1 - at);
     at = end + 1;
@@ -66,7 +68,8 @@ Result<int> RunLlm(const LlmCommandOptions& options) {
   llm.weights = Words(options.weights);
   if (llm.weights.empty()) llm.weights = {"own"};
   llm.sweep.devices = Words(options.devices);
-  if (llm.sweep.devices.empty()) llm.sweep.devices = {"here"};
+  if (llm.sweep.devices.empty())
+    return UsageError(fmt::format("--device {}: it names no device; here is this one", Quoted(options.devices)));
   INFIMUM_ASSIGN_OR_RETURN(llm.sweep.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   Talk talk = options.talk.Make();
   if (!options.evaluation.empty()) {
@@ -122,7 +125,7 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--device", options->devices, "devices, a comma between two; here: this one")
       ->join(',')
       ->type_name("NAME")
-      ->default_str("here");
+      ->capture_default_str();
   AddValue(command, "--evaluation", options->evaluation, "FILE",
            "write the cells as an evaluation, which `infimum evaluate` measures here, instead of the table");
   AddDatabase(command, options->llm.sweep.database);

@@ -107,6 +107,8 @@ class SweepFilling {
       // Two names of one device are one.
       const auto is_known = [&](const SweptDevice& swept) { return swept.device.Key() == device->Key(); };
       if (std::ranges::any_of(devices_, is_known)) continue;
+      if (const std::string others = OtherDevicesText(name, *device); !others.empty())
+        remarks_.push_back(fmt::format("{}, by its data sheet; {}", device->name, others));
       const bool has_results = std::ranges::find(keys, device->Key().text) != keys.end();
       if (!has_results)
         remarks_.push_back(

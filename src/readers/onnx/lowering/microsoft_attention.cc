@@ -331,6 +331,12 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
       if (valid < 0 || (total && *total > most))
         return Error{"a total length of " + std::to_string(*total) + " does not fit a cache of " + Format(past)};
     }
+    // Without positions of its own the new ones follow those that are valid.
+    if (rotates && !HasInput(node, 9)) {
+      INFIMUM_ASSIGN_OR_RETURN(const Shape table, InputShape(node, 7));
+      if (table.dims[0] < valid + parts.q.length)
+        return Error{"a table of " + Format(table) + " has fewer rows than there are positions"};
+    }
     if (sliding && (local < 1 || capacity < local))
       return Error{"a cache of " + Format(past) + " is shorter than its window"};
     window.first = valid + added - parts.q.length;

@@ -152,6 +152,27 @@ void InferMatMulNBits(InferenceContext& context) {
   OutputShapeOf(context, 0)->mutable_dim(input->dim_size() - 1)->set_dim_value(columns);
 }
 
+// Rows of a table in blocks, as numbers of the type of the scales; bytes hold several elements of the last dimension.
+void InferGatherBlockQuantized(InferenceContext& context) {
+  DelegatedInference inference(context, {0, 1});
+  const TensorShapeProto* data = InputShape(context, 0);
+  const std::int64_t bits = onnx::getAttribute(context, "bits", std::int64_t{4});
+  if (data != nullptr && data->dim_size() > 0 && bits > 0 && bits < 8 &&
+      context.getInputType(0)->tensor_type().elem_type() == TensorProto::UINT8) {
+    onnx::TypeProto unpacked = *context.getInputType(0);
+    auto* last = unpacked.mutable_tensor_type()->mutable_shape()->mutable_dim(data->dim_size() - 1);
+    if (last->has_dim_value()) {
+      last->set_dim_value(onnx::checkedMultiply(last->dim_value(), 8 / bits));
+    } else {
+      last->clear_value();
+    }
+    inference.ReplaceInput(0, std::move(unpacked));
+  }
+  inference.SetAttribute("axis", onnx::getAttribute(context, "gather_axis", std::int64_t{0}));
+  inference.Infer("Gather", 13);
+  SetElementTypeFrom(context, 2, 0);
+}
+
 void InferBiasSplitGelu(InferenceContext& context) {
   SameAs<0>(context);
   const TensorShapeProto* input = InputShape(context, 0);
@@ -283,6 +304,7 @@ const Table& Microsoft() {
       {"QLinearSigmoid", SameAs<0>},
       {"QLinearSoftmax", SameAs<0>},
       {"BiasSplitGelu", InferBiasSplitGelu},
+      {"GatherBlockQuantized", InferGatherBlockQuantized},
       {"SkipGroupNorm", InferSkipGroupNorm},
       {"SkipLayerNormalization", InferSkipNormalization},
       {"SkipSimplifiedLayerNormalization", InferSkipNormalization},
