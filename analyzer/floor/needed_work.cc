@@ -166,8 +166,8 @@ void NeededWork::FindRows(const ModelGraph& graph) {
     if (most <= 0 || layer.op == "Shape" || layer.op == "Size") continue;
     const bool is_apart = KeepsRowsApart(graph, layer);
     const auto* movement = ConfigOf<MovementConfig>(layer);
-    const bool is_part = movement != nullptr && (movement->kind == MovementKind::kSlice ||
-                                                 movement->kind == MovementKind::kGather);
+    const bool is_part =
+        movement != nullptr && (movement->kind == MovementKind::kSlice || movement->kind == MovementKind::kGather);
     for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
       if (!layer.inputs[input]) continue;
       double share = is_apart ? most : 1;

@@ -1,7 +1,8 @@
 // Which part of each layer's arithmetic every execution needs.
 //
 //   logits = MatMul(x[4096, 2048], head) -> Slice of the last row     1/4096 of the product, and of the norm before it
-//   scores + a mask made of positions alone, keys up to the query's   half of both products of an attention and its softmax
+//   scores + a mask made of positions alone, keys up to the query's   half of both products of an attention and its
+//   softmax
 //
 // Rows: a part of a result is followed backwards through layers that make each row of one row (element-wise layers,
 // products with weights, normalizations), and no further: whatever mixes rows counts whole.

@@ -17,9 +17,8 @@ class NeededArithmetic : public Texts {
   // Attention of `queries` over `keys`, whose scores `mask` of them is added to, with what makes it before.
   static std::string Attention(int queries, int keys, const std::string& constants, const std::string& making) {
     const std::string q = std::to_string(queries), k = std::to_string(keys);
-    return "g (float[1, 2, " + q + ", 64] q, float[1, 2, " + k + ", 64] k, float[1, 2, " + k +
-           ", 64] v, float[1, 1, " + q + ", " + k + "] given) => (float[1, 2, " + q + ", 64] y) <" + constants + "> {" +
-           making +
+    return "g (float[1, 2, " + q + ", 64] q, float[1, 2, " + k + ", 64] k, float[1, 2, " + k + ", 64] v, float[1, 1, " +
+           q + ", " + k + "] given) => (float[1, 2, " + q + ", 64] y) <" + constants + "> {" + making +
            R"([turn] kt = Transpose <perm = [0, 1, 3, 2]> (k)
               [scores] s = MatMul (q, kt)
               [add] a = Add (s, mask)
@@ -63,10 +62,12 @@ TEST_F(NeededArithmetic, OfScoresIsWhatAWindowLeaves) {
 TEST_F(NeededArithmetic, IsWholeUnderBiasesAndMasksThatAreGiven) {
   ExpectSeen(Attention(8, 8, "float[1] none = {0}", "mask = Identity (given)"), 1);
   // Relative positions look up what they add.
-  ExpectSeen(Attention(4096, 4096, std::string(kPositions) + "int64 end = {4096}, int64[3] of_table = {1, 2, 4096}",
-                       R"(table = ConstantOfShape (of_table) r = Range (zero, end, one) rq = Unsqueeze (r, axis) apart = Sub (r, rq) far = Abs (apart)
+  ExpectSeen(
+      Attention(
+          4096, 4096, std::string(kPositions) + "int64 end = {4096}, int64[3] of_table = {1, 2, 4096}",
+          R"(table = ConstantOfShape (of_table) r = Range (zero, end, one) rq = Unsqueeze (r, axis) apart = Sub (r, rq) far = Abs (apart)
                           mask = Gather <axis = 2> (table, far))"),
-             1);
+      1);
 }
 
 TEST_F(NeededArithmetic, OfAStepsCacheIsWhatAStoredMaskLeaves) {
