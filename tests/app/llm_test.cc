@@ -432,6 +432,31 @@ TEST_F(Texts, AStepOverABufferStandsAtItsLength) {
   ASSERT_EQ(report->cells.size(), 1u);
   EXPECT_EQ(report->cells.front().fields.at("context"), "4096");
   EXPECT_THAT(report->remarks, ::testing::Contains(HasSubstr("are buffers of 4096 positions")));
+  EXPECT_THAT(report->remarks, Not(::testing::Contains(HasSubstr("less than a byte"))));
+}
+
+// Where the graph does not show that a cache is read it is not claimed.
+TEST_F(Texts, CachesThatAreNotCountedAreSaid) {
+  const Result<SweepReport> report = ReportOn(Write(R"(
+      g (int64[1, 1] input_ids, int64[1, 1, 1, 1] at, float16[1, 2, 4096, 64] past_key)
+        => (float16[1, 2, 1, 4096] y, float16[1, 2, 4096, 64] present_key)
+      <int64[2] of_table = {100, 128}, int64[4] split = {1, 2, 1, 64}, int64 begin = {0}, int64 end = {4096},
+       int64 step = {1}, int64[4] column = {1, 1, 4096, 1}> {
+        table = ConstantOfShape <value: tensor = float16[1] {1}> (of_table)
+        x = Gather (table, input_ids)
+        new = Reshape (x, split)
+        range = Range (begin, end, step)
+        places = Reshape (range, column)
+        here = Equal (places, at)
+        present_key = Where (here, new, past_key)
+        kt = Transpose <perm = [0, 1, 3, 2]> (present_key)
+        y = MatMul (new, kt)
+      })"),
+                                              Asked({1}, {100}));
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  const std::string remarks = Join(report->remarks, "\n");
+  EXPECT_THAT(remarks, Not(HasSubstr("counts them all")));
+  EXPECT_THAT(remarks, HasSubstr("caches of 1 cell count less than a byte a position"));
 }
 
 // Whatever only a run decides is counted at its least, and the table says so.

@@ -141,9 +141,11 @@ namespace {
 using google::protobuf::Arena;
 
 // Limits for a constant in the ModelGraph, and for one that is read from another file.
-constexpr std::int64_t kMostKeptIndices = 1024;
+constexpr std::int64_t kMostKeptIntegers = 1024;
+// Of initializers: which rows of a weight they pick is counted.
+constexpr std::int64_t kMostKeptIndices = std::int64_t{1} << 18;
 
-std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIndices; }
+std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIntegers; }
 constexpr int kMostDimensions = 64;
 
 // Where a tensor lies beside the model; empty of others.
@@ -256,6 +258,29 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
   return value;
 }
 
+void OnnxGraphBuilder::KeepIndices(const onnx::TensorProto& tensor, Value& value) const {
+  if ((value.type != DataType::kS64 && value.type != DataType::kS32) || !value.shape) return;
+  const std::int64_t count = ElementCount(*value.shape);
+  if (count <= MostKept(value.type) || count > kMostKeptIndices) return;
+  // Beside the model, left out of its message, or in either of its fields; a packed field is not unpacked for this.
+  std::span<const std::byte> bytes;
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+    const auto there = context_.external_data().Check(tensor, *value.shape);
+    if (there.ok()) bytes = *there;
+  } else if (ElidedOf(tensor)) {
+    const StoredElements elements = context_.file().ElementsOf(tensor);
+    if (elements.field == onnx::TensorProto::kRawDataFieldNumber) bytes = elements.bytes;
+  } else if (tensor.has_raw_data()) {
+    bytes = std::as_bytes(std::span(tensor.raw_data()));
+  } else if (value.type == DataType::kS64) {
+    bytes = std::as_bytes(std::span(tensor.int64_data().data(), static_cast<std::size_t>(tensor.int64_data_size())));
+  } else {
+    bytes = std::as_bytes(std::span(tensor.int32_data().data(), static_cast<std::size_t>(tensor.int32_data_size())));
+  }
+  if (static_cast<std::int64_t>(bytes.size()) == SizeOf(value.type, count).value)
+    value.constant = Tensor{value.type, *value.shape, {bytes.begin(), bytes.end()}};
+}
+
 Status OnnxGraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
   const auto tied = FindTied(graph);
   for (const onnx::TensorProto& tensor : graph.initializer()) {
@@ -266,8 +291,9 @@ Status OnnxGraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
     }
     Result<KnownValue> value = KnownTensor(tensor);
     if (!value.ok()) return Within("initializer " + Quoted(tensor.name()), value.error());
-    if (Result<ValueId> id = Define(tensor.name(), ValueKind::kWeight, std::move(*value)); !id.ok())
-      return Within("initializer", id.error());
+    const Result<ValueId> id = Define(tensor.name(), ValueKind::kWeight, std::move(*value));
+    if (!id.ok()) return Within("initializer", id.error());
+    KeepIndices(tensor, graph_.value(*id));
   }
   for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
     // Counted as its dense form: what a library without sparse kernels reads.

@@ -99,6 +99,8 @@ class OnnxGraphBuilder {
   Error UndefinedName(std::string_view name, std::string_view what) const;
   KnownValue& known(ValueId id) { return known_[id.index()]; }
 
+  // Elements of an initializer that may be more indices than other constants have.
+  void KeepIndices(const onnx::TensorProto& tensor, Value& value) const;
   Status AddInitializers(const onnx::GraphProto& graph);
   Result<KnownValue> KnownTensor(const onnx::TensorProto& tensor);
   Status AddNodes(const onnx::GraphProto& graph);

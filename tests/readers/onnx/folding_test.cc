@@ -58,6 +58,39 @@ TEST(ConstantFolding, NeverMakesLargeConstants) {
   EXPECT_EQ(TypeOf(graph, "c"), "f32 4096x4096");
 }
 
+// Which rows of a weight they pick is counted, however many they are; nothing is folded from so many.
+TEST(ConstantFolding, KeepsManyIndicesThatAreInTheFile) {
+  for (const int count : {1024, 2048, 3000, 20'000, 200'000})
+    for (const bool is_raw : {false, true}) {
+      const std::string length = std::to_string(count);
+      onnx::ModelProto model = ModelOf("g (float[1, " + length + "] x) => (float[1, 8] y) <float[300000, 8] w, int64[" +
+                                       length + "] ids> { [pick] rows = Gather (w, ids) y = MatMul (x, rows) }");
+      onnx::TensorProto* ids = nullptr;
+      for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer())
+        if (tensor.name() == "ids") ids = &tensor;
+      ASSERT_NE(ids, nullptr);
+      ids->clear_raw_data();
+      ids->clear_int64_data();
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t id = 3 * i / 2;
+        if (is_raw)
+          ids->mutable_raw_data()->append(reinterpret_cast<const char*>(&id), sizeof id);
+        else
+          ids->add_int64_data(id);
+      }
+      const Result<ModelGraph> graph = TryRead(model);
+      ASSERT_TRUE(graph.ok()) << graph.error().message;
+      const Value& kept = ValueCalled(*graph, "ids");
+      // A large model's packed numbers are left in the file.
+      const bool is_packed = !is_raw && count > 4096;
+      ASSERT_EQ(kept.constant.has_value(), !is_packed) << count << " " << is_raw;
+      if (is_packed) continue;
+      const auto numbers = IntegersOf(&*kept.constant);
+      ASSERT_TRUE(numbers && numbers->size() == static_cast<std::size_t>(count));
+      EXPECT_EQ(numbers->back(), 3 * (count - 1) / 2);
+    }
+}
+
 TEST(ConstantFolding, LeavesRandomNumbersAlone) {
   const ModelGraph graph =
       ReadText("g (float[4] x) => (float[4] y) { [r] r = RandomNormal <shape = [4]> () y = Add (x, r) }");

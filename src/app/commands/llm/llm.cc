@@ -71,8 +71,8 @@ class CellsOfPhase {
     if (is_whole) {
       contexts = {model->fixed.at(TokenRole::kPast)};
       remarks_.push_back(
-          fmt::format("caches of {} are buffers of {} positions, and its mask alone says which are valid: each step "
-                      "counts them all",
+          fmt::format("caches of {} are buffers of {} positions, and its mask alone says which are valid: a step "
+                      "stands at all of them",
                       path.string(), contexts.front()));
     }
     if (!is_prefill && model->has_few_bits) {
@@ -191,6 +191,19 @@ void RemarkOfWeights(SweepReport& report) {
         BytesText(*own), Join(fewer, ", ")));
 }
 
+// Caches that the floor of a step cannot count, as where a Where chooses between them and what is new.
+void RemarkOfCaches(SweepReport& report) {
+  const auto lacks_caches = [](const SweepCell& cell) {
+    return FieldOf(cell, "phase") == "decode" && !cell.state && cell.facts.inputs &&
+           cell.facts.inputs->value < ParseInteger(FieldOf(cell, "context")).value_or(0);
+  };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(report.cells, lacks_caches));
+  if (count > 0)
+    report.remarks.push_back(
+        fmt::format("caches of {} count less than a byte a position: the graph does not show that more of them is read",
+                    CountText(count, "cell")));
+}
+
 // GPUs that a data sheet alone knows.
 void RemarkOfLaunches(SweepReport& report) {
   std::set<std::string> unknown;
@@ -291,6 +304,7 @@ Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk) {
   RemarkOfWeights(report);
   RemarkOfArithmetic(report);
   RemarkOfLaunches(report);
+  RemarkOfCaches(report);
   return report;
 }
 

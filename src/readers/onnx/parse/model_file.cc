@@ -73,7 +73,7 @@ std::string MessageLine(std::string_view message) {
 namespace {
 
 constexpr std::size_t kParseWhole = std::size_t{1} << 20;      // smaller files are not worth a second pass
-constexpr std::size_t kLargestPayload = std::size_t{1} << 14;  // more than any constant whose value is kept
+constexpr std::size_t kLargestPayload = std::size_t{1} << 14;  // more than any constant that something is folded from
 constexpr int kDeepest = 100;                                  // protobuf's own limit
 constexpr std::string_view kElided = "infimum: elements left out, bytes, field, offset=";
 
