@@ -176,7 +176,7 @@ Section TokensSection(const SweepReport& report, bool rooflines) {
       if (columns.known) cells.push_back(KnownCell(phase.known()));
       if (columns.measured) cells.push_back(TimeCell(phase.measured()));
     }
-    cells.push_back(RateCell(RateOf(least.batch, row.decode.least())));
+    cells.push_back(RateCell(least.rate()));  // none where layers are left out
     if (phases[1].measured) cells.push_back(RateCell(RateOf(least.batch, row.decode.measured())));
     Cell& caches = cells.emplace_back();
     if (row.decode.cell != nullptr && row.decode.cell->facts.inputs) {

@@ -194,7 +194,7 @@ void RemarkOfWeights(SweepReport& report) {
 // Caches that the floor of a step cannot count, as where a Where chooses between them and what is new.
 void RemarkOfCaches(SweepReport& report) {
   const auto lacks_caches = [](const SweepCell& cell) {
-    return FieldOf(cell, "phase") == "decode" && !cell.state && cell.facts.inputs &&
+    return FieldOf(cell, "phase") == "decode" && !cell.state && cell.reason.empty() && cell.facts.inputs &&
            cell.facts.inputs->value < ParseInteger(FieldOf(cell, "context")).value_or(0);
   };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(report.cells, lacks_caches));
