@@ -9,6 +9,7 @@
 
 #include "analyzer/floor/needed_shares.h"
 #include "infimum/base/text.h"
+#include "src/core/graph/captured_values.h"
 
 namespace infimum {
 namespace {
@@ -157,6 +158,7 @@ void NeededWork::FindRows(const ModelGraph& graph) {
     needed[id.index()] = std::max(needed[id.index()], std::min(share, 1.0));
   };
   for (const ValueId output : graph.outputs) raise(output, 1);
+  for (const ValueId captured : CapturedValues(graph)) raise(captured, 1);  // bodies see them by name
   for (std::size_t i = graph.layers.size(); i-- > 0;) {
     const Layer& layer = graph.layers[i];
     double most = 0;

@@ -111,5 +111,18 @@ TEST_F(NeededArithmetic, OfRowsThatNobodyReadsIsNothing) {
   EXPECT_DOUBLE_EQ(ShareOf(mixing, "inner"), 1);
 }
 
+// A body sees its surroundings by name alone.
+TEST_F(NeededArithmetic, OfWhatABodyReadsIsWhole) {
+  const ModelGraph graph = Read(R"(
+      g (bool c, float[8, 64] x) => (float[a, b] y) <int64[2] square = {64, 64}> {
+        w = ConstantOfShape (square)
+        [inner] h = MatMul (x, w)
+        y = If (c) <then_branch = t () => (float[d, e] p) { p = Relu (h) },
+                    else_branch = o () => (float[f, i] q) { q = Neg (h) }>
+      })",
+                                {}, 21);
+  EXPECT_DOUBLE_EQ(ShareOf(graph, "inner"), 1);
+}
+
 }  // namespace
 }  // namespace infimum::language_model_test
