@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -43,23 +44,13 @@ class Masks {
   // The least share of `queries` x `keys` scores that is left of what `from` is made of.
   double SeenThrough(ValueId from, std::int64_t queries, std::int64_t keys) const {
     double seen = 1;
-    std::vector<ValueId> open{from};
-    std::set<std::size_t> visited;
-    while (!open.empty() && visited.size() < kMostVisited) {
-      const ValueId id = open.back();
-      open.pop_back();
-      if (!visited.insert(id.index()).second) continue;
+    WalkBack(from, [&](ValueId id, const Layer* producer) {
       const Value& value = graph_.value(id);
-      if (value.kind == ValueKind::kWeight) {
-        if (value.shape && value.shape->rank() > 0 && value.shape->dims.back() == keys && keys > 1)
-          seen = std::min(seen, SeenBeside(id, queries, keys));
-        continue;
-      }
-      const std::optional<std::size_t> producer = producers_[id.index()];
-      if (!producer || !KeepsPositions(graph_.layers[*producer])) continue;
-      for (const std::optional<ValueId>& input : graph_.layers[*producer].inputs)
-        if (input) open.push_back(*input);
-    }
+      if (value.kind != ValueKind::kWeight) return producer != nullptr && KeepsPositions(*producer);
+      if (value.shape && value.shape->rank() > 0 && value.shape->dims.back() == keys && keys > 1)
+        seen = std::min(seen, SeenBeside(id, queries, keys));
+      return false;
+    });
     return seen;
   }
 
@@ -71,6 +62,22 @@ class Masks {
   // That say whether, and not where.
   static constexpr std::string_view kOtherTests[] = {"Equal", "Mod", "BitShift", "BitwiseAnd", "Xor", "IsInf", "IsNaN"};
 
+  // From a value to all that it is made of, as far as `goes_on(value, its producer)` holds.
+  void WalkBack(ValueId from, const std::function<bool(ValueId, const Layer*)>& goes_on) const {
+    std::vector<ValueId> open{from};
+    std::set<std::size_t> visited;
+    while (!open.empty() && visited.size() < kMostVisited) {
+      const ValueId id = open.back();
+      open.pop_back();
+      if (!visited.insert(id.index()).second) continue;
+      const std::optional<std::size_t> producer = producers_[id.index()];
+      const Layer* const layer = producer ? &graph_.layers[*producer] : nullptr;
+      if (!goes_on(id, layer) || layer == nullptr) continue;
+      for (const std::optional<ValueId>& input : layer->inputs)
+        if (input) open.push_back(*input);
+    }
+  }
+
   // How an unchanging mask was made.
   struct Making {
     int comparisons = 0;
@@ -80,32 +87,21 @@ class Masks {
 
   Making MakingOf(ValueId mask) const {
     Making making;
-    std::vector<ValueId> open{mask};
-    std::set<std::size_t> visited;
-    while (!open.empty() && visited.size() < kMostVisited) {
-      const ValueId id = open.back();
-      open.pop_back();
-      if (!visited.insert(id.index()).second) continue;
+    WalkBack(mask, [&](ValueId id, const Layer* producer) {
       const Value& value = graph_.value(id);
-      const std::optional<std::size_t> producer = producers_[id.index()];
       const bool is_one = value.shape && ElementCount(*value.shape) == 1;
       if (is_one && value.constant) {
         const std::optional<std::vector<double>> number = NumbersOf(&*value.constant);
         if (number && std::abs(number->front()) > 1 && std::abs(number->front()) < kMostWindow)
           making.window = std::min(making.window.value_or(kMostWindow), std::abs(number->front()));
       }
-      if (!producer) {
-        // A stored row or matrix of Booleans; numbers may be positions.
-        making.is_other |= !is_one && value.type == DataType::kBool;
-        continue;
-      }
-      const Layer& layer = graph_.layers[*producer];
-      const std::string_view op = layer.op;
-      making.comparisons += IsOneOf(op, kComparisons) ? 1 : 0;
-      making.is_other |= IsOneOf(op, kOtherTests);
-      for (const std::optional<ValueId>& input : layer.inputs)
-        if (input) open.push_back(*input);
-    }
+      // A stored row or matrix of Booleans; numbers may be positions.
+      if (producer == nullptr) making.is_other |= !is_one && value.type == DataType::kBool;
+      if (producer == nullptr) return false;
+      making.comparisons += IsOneOf(producer->op, kComparisons) ? 1 : 0;
+      making.is_other |= IsOneOf(producer->op, kOtherTests);
+      return true;
+    });
     return making;
   }
 
