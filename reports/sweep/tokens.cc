@@ -179,7 +179,7 @@ Section TokensSection(const SweepReport& report, bool rooflines) {
     cells.push_back(RateCell(least.rate()));  // none where layers are left out
     if (phases[1].measured) cells.push_back(RateCell(RateOf(least.batch, row.decode.measured())));
     Cell& caches = cells.emplace_back();
-    if (row.decode.cell != nullptr && row.decode.cell->facts.inputs) {
+    if (row.decode.cell != nullptr && row.decode.cell->facts.inputs && row.decode.lacks().empty()) {
       caches = Cell(BytesText(*row.decode.cell->facts.inputs));
       caches.number = static_cast<double>(row.decode.cell->facts.inputs->value);
     }

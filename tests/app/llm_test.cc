@@ -407,6 +407,35 @@ TEST_F(Texts, CellsThatAFileCannotTakeAreSaid) {
   EXPECT_THAT(MakeLlmReport(options, talk).error().message, HasSubstr("no input takes tokens"));
 }
 
+// A prefill file of another model than the decoder's is told by its weights.
+TEST_F(Texts, APairOfTwoModelsIsSaid) {
+  const auto model = [&](int rows, const std::string& name) {
+    const std::filesystem::path written = Write(fmt::format(R"(
+      g (int64[1, tokens] input_ids, float[1, 2, past, 64] past_key)
+        => (float[1, tokens, 64] y, float[1, 2, past, 64] present_key) <int64[2] of_table = {{{}, 64}}> {{
+        table = ConstantOfShape <value: tensor = float[1] {{1}}> (of_table)
+        y = Gather (table, input_ids)
+        present_key = Relu (past_key)
+      }})",
+                                                            rows));
+    std::filesystem::rename(written, folder_->path() / name);
+    return folder_->path() / name;
+  };
+  LlmOptions options;
+  options.prefill = model(100, "prefill.onnx");
+  options.decode = model(200, "decode.onnx");
+  options.batches = {1};
+  options.contexts = {10};
+  options.sweep.devices = {"h100-sxm"};
+  options.sweep.database = (folder_->path() / "none.db").string();
+  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> two = MakeLlmReport(options, talk);
+  ASSERT_TRUE(two.ok()) << two.error().message;
+  EXPECT_THAT(two->remarks, ::testing::Contains(HasSubstr("they may be of two models")));
+  options.prefill = model(190, "prefill.onnx");
+  EXPECT_THAT(MakeLlmReport(options, talk)->remarks, Not(::testing::Contains(HasSubstr("of two models"))));
+}
+
 // A step reads the whole of a buffer of which only a mask says what is valid: it stands at the buffer's length.
 TEST_F(Texts, AStepOverABufferStandsAtItsLength) {
   LlmOptions options;

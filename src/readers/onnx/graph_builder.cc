@@ -382,9 +382,11 @@ void OnnxGraphBuilder::StateKept(const Layer& layer, std::vector<KnownValue>& ou
     if (axis != layer.attributes.end()) return;  // along an axis: not stated here
   }
   if (!outputs[0].type->has_tensor_type() || ShapeOf(*outputs[0].type)) return;
-  const KnownValue* read = layer.inputs.empty() || !layer.inputs[0] ? nullptr : &known(*layer.inputs[0]);
+  const std::size_t chosen_from = layer.op == "NonMaxSuppression" ? 1 : 0;  // the scores of each class and box
+  const bool is_there = chosen_from < layer.inputs.size() && layer.inputs[chosen_from];
+  const KnownValue* read = is_there ? &known(*layer.inputs[chosen_from]) : nullptr;
   const std::optional<Shape> whole = read != nullptr && read->type != nullptr ? ShapeOf(*read->type) : std::nullopt;
-  const std::int64_t most = whole && layer.op != "NonMaxSuppression" ? ElementCount(*whole) : kMaxElements;
+  const std::int64_t most = whole ? ElementCount(*whole) : kMaxElements;
   const std::optional<std::int64_t> stated = StateQuantity(kKeptElements, layer.name, 0, most);
   for (std::size_t i = 0; stated && i < outputs.size() && i < kept->second.size(); ++i) {
     if (outputs[i].type == nullptr || kept->second[i] < 0) continue;

@@ -204,6 +204,20 @@ void RemarkOfCaches(SweepReport& report) {
                     CountText(count, "cell")));
 }
 
+// A pair of files of which one is likely of another model.
+void RemarkOfPair(const LlmOptions& options, SweepReport& report) {
+  constexpr double kAlike = 1.5;
+  std::map<std::string, Bytes> weights;  // by phase
+  for (const SweepCell& cell : report.cells)
+    if (cell.facts.weights) weights.try_emplace(FieldOf(cell, "phase"), *cell.facts.weights);
+  if (options.prefill.empty() || weights.size() < 2) return;
+  const auto [less, more] = std::minmax(weights["prefill"].value, weights["decode"].value);
+  if (static_cast<double>(more) > kAlike * static_cast<double>(less))
+    report.remarks.push_back(fmt::format("{} has {} of weights, {} {}: they may be of two models",
+                                         options.prefill.string(), BytesText(weights["prefill"]),
+                                         options.decode.string(), BytesText(weights["decode"])));
+}
+
 // GPUs that a data sheet alone knows.
 void RemarkOfLaunches(SweepReport& report) {
   std::set<std::string> unknown;
@@ -305,6 +319,7 @@ Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk) {
   RemarkOfArithmetic(report);
   RemarkOfLaunches(report);
   RemarkOfCaches(report);
+  RemarkOfPair(options, report);
   return report;
 }
 

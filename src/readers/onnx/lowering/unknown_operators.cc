@@ -9,9 +9,7 @@ constexpr std::string_view kFourier = "no layer family has Fourier transforms";
 constexpr std::string_view kSequence = "a sequence of tensors, whose length and shapes depend on the data";
 constexpr std::string_view kOptional = "an optional value, whose presence depends on the data";
 constexpr std::string_view kStrings = "works on strings";
-constexpr std::string_view kCompaction =
-    "how many elements it keeps depends on the data, which no layer family has; --assume kept.elements=N states it for "
-    "what follows";
+constexpr std::string_view kCompaction = "which elements it keeps depends on the data, which no layer family has";
 constexpr std::string_view kTraining = "a training loss; export the model for inference";
 constexpr std::string_view kLinearAttention = "a recurrence over the positions that no layer family has";
 constexpr std::string_view kRagged = "the lengths of its packed sequences are known only at run time";
