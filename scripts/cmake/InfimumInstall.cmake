@@ -23,6 +23,7 @@ install(FILES "${dnnl_prefix}/lib/libdnnl.so.3" DESTINATION ${INFIMUM_PRIVATE_LI
 
 set(share share/infimum)
 install(DIRECTORY scripts/frameworks DESTINATION ${share} COMPONENT cli FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY scripts/campaign DESTINATION ${share} COMPONENT cli)
 install(DIRECTORY db/data/gpus DESTINATION ${share} COMPONENT cli FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY "${ONNX_SHARE_DIR}/models" DESTINATION ${share} COMPONENT cli OPTIONAL FILES_MATCHING PATTERN "light_*.onnx")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/infimum COMPONENT cli)

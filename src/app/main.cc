@@ -98,6 +98,7 @@ int Main(int argc, char** argv) {
   AddEmitCommand(app, invocation);
   AddSynthCommand(app, invocation);
   AddEvaluateCommand(app, invocation);
+  AddCampaignCommand(app, invocation);
   AddLlmCommand(app, invocation);
   AddBenchCommand(app, invocation);
   AddCandidatesCommand(app, invocation);

@@ -59,4 +59,8 @@ struct Measurement {
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
+// What makes two rows of one journal the same row, of which the one with more repetitions counts: workload, contract,
+// cache state and candidate with its layouts.
+std::string RowKey(const Measurement& row);
+
 }  // namespace infimum

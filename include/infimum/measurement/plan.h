@@ -46,4 +46,17 @@ std::string Format(const Plan& plan);
 // one is read.
 Result<Plan> ParsePlan(std::string_view text, std::string_view origin);
 
+// A plan's file; "-" is standard input.
+Result<Plan> ReadPlan(const std::string& file);
+
+// One part of `count`, for as many machines: Shard{0, 4} is the first of four, "0/4".
+struct Shard {
+  std::int64_t index = 0, count = 1;
+};
+
+Result<Shard> ParseShard(std::string_view text);
+
+// Each workload once, the largest share first; of these every count-th, so that each part has as much of what is large.
+Plan PartOf(const Plan& plan, Shard shard = {});
+
 }  // namespace infimum

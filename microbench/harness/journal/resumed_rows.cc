@@ -110,17 +110,6 @@ Result<Measurement> SpilledRows::Get(std::int64_t place) const {
   return found;
 }
 
-std::string RowKey(const Measurement& row) {
-  std::string key = row.workload.text;
-  for (std::string_view part : {Name(row.contract), Name(row.cache), std::string_view(row.candidate.library),
-                                std::string_view(row.candidate.algorithm), std::string_view(row.candidate.input_layout),
-                                std::string_view(row.candidate.output_layout)}) {
-    key += '\x1f';
-    key += part;
-  }
-  return key;
-}
-
 auto EarlierRows::Look(const std::string& key)
     -> Result<std::pair<std::multimap<std::uint64_t, Place>::iterator, Measurement>> {
   const auto [begin, end] = places_.equal_range(HashOf(key));

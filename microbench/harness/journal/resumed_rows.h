@@ -38,10 +38,6 @@ class SpilledRows {
   EvidenceText evidence_;
 };
 
-// What makes two rows the same row, of which the one with more repetitions counts: workload, contract,
-// cache state and candidate with its layouts (device, environment and evidence are the header's).
-std::string RowKey(const Measurement& row);
-
 // What an output holds of an earlier campaign on the same device in the same environment: of each row the version
 // with the most repetitions, the later one of equals.
 class EarlierRows {

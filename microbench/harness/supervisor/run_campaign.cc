@@ -497,16 +497,12 @@ class Campaign {
 
 std::vector<CampaignWorkload> InOrderOfShare(const Plan& plan) {
   std::vector<CampaignWorkload> workloads;
-  std::set<std::pair<std::string, NumericContract>> seen;
-  for (const PlanEntry& entry : plan.entries) {
-    CampaignWorkload workload;
+  for (const PlanEntry& entry : PartOf(plan).entries) {
+    CampaignWorkload& workload = workloads.emplace_back();
     workload.workload = KeyOf(entry.workload);
     workload.contract = entry.contract;
     workload.share = entry.share;
-    if (seen.emplace(workload.workload.text, entry.contract).second) workloads.push_back(std::move(workload));
   }
-  std::stable_sort(workloads.begin(), workloads.end(),
-                   [](const CampaignWorkload& a, const CampaignWorkload& b) { return a.share > b.share; });
   return workloads;
 }
 

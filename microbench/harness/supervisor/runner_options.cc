@@ -28,6 +28,7 @@ struct RawOptions {
   std::string layer;
   std::vector<std::string> candidates;
   std::string contract;
+  std::string shard;
   std::string replay;
   std::vector<std::string> results;
   std::string tensors;
@@ -85,6 +86,7 @@ void Declare(CLI::App& app, RawOptions& raw, const RunnerTraits& traits) {
   app.add_option("--candidate", raw.candidates, "only this candidate, by name or algorithm; may be repeated");
   app.add_option("--contract", raw.contract,
                  "numeric contract, instead of the plan's: strict-f32, tf32, f16, bf16, int8, fp8");
+  app.add_option("--shard", raw.shard, "I/N: this part of the plan, from 0/N to N-1/N, for N machines");
   app.add_option("--tier", raw.tier,
                  "candidates: heuristic (the library's choice), engine (best of each "
                  "implementation) or exhaustive")
@@ -230,6 +232,11 @@ Result<RunnerOptions> Check(const RawOptions& raw, const RunnerTraits& traits) {
     INFIMUM_ASSIGN_OR_RETURN(options.contract,
                              (Choice<NumericContract>("--contract", raw.contract, FindContract, kContracts)));
   }
+  if (!raw.shard.empty()) {
+    const Result<Shard> shard = ParseShard(raw.shard);
+    if (!shard.ok()) return Within("--shard", shard.error());
+    options.shard = *shard;
+  }
 
   MeasuringOptions& campaign = options.campaign;
   constexpr std::string_view kTiers[] = {"heuristic", "engine", "exhaustive"};
@@ -322,21 +329,11 @@ Result<Plan> ReadPlanOf(const RunnerOptions& options) {
     entry.share = 1;
     plan.entries.push_back(std::move(entry));
   } else if (options.plan_path) {
-    const bool from_input = *options.plan_path == "-";
-    std::ifstream file;
-    if (!from_input) {
-      file.open(*options.plan_path, std::ios::binary);
-      if (!file) return Error{*options.plan_path + ": cannot be read: " + std::strerror(errno)};
-    }
-    std::istream& input = from_input ? std::cin : file;
-    const std::string text{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
-    if (input.bad() || (!from_input && file.fail() && !file.eof()))
-      return Error{*options.plan_path + ": cannot be read"};
-    INFIMUM_ASSIGN_OR_RETURN(plan, ParsePlan(text, from_input ? "standard input" : *options.plan_path));
+    INFIMUM_ASSIGN_OR_RETURN(plan, ReadPlan(*options.plan_path));
   }
   if (options.contract)
     for (PlanEntry& entry : plan.entries) entry.contract = *options.contract;
-  return plan;
+  return options.shard ? PartOf(plan, *options.shard) : plan;
 }
 
 }  // namespace infimum

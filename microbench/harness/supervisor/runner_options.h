@@ -19,6 +19,7 @@ struct RunnerOptions {
   std::optional<std::string> plan_path;  // "-": standard input
   std::optional<std::string> layer;      // a workload's text, in place of a plan
   std::optional<NumericContract> contract;
+  std::optional<Shard> shard;
   std::string replay;                // kReplay: the schedule's file
   std::string tensors;               // kReplay: the folder that the schedule's tensors are in; empty: random ones
   std::vector<std::string> results;  // kReplay: journals whose fastest rows run the steps

@@ -10,6 +10,7 @@
 #include "infimum/results/results_journal.h"
 #include "src/app/processes/child_process.h"
 #include "src/app/processes/interrupt.h"
+#include "src/core/results/candidate_list.h"
 
 namespace infimum {
 namespace {
@@ -60,7 +61,7 @@ class RowImporter {
     count_ += count;
     // A row comes again whenever it got another repetition.
     if (hand_back_)
-      for (const Measurement& row : rows_) latest_[IdentityOf(row)] = row;
+      for (const Measurement& row : rows_) latest_[RowKey(row)] = row;
     rows_.clear();
     peaks_.clear();
     return {};
@@ -75,13 +76,6 @@ class RowImporter {
   }
 
  private:
-  static std::string IdentityOf(const Measurement& row) {
-    return Join(std::vector<std::string>{row.workload.text, row.candidate.name(), row.candidate.input_layout,
-                                         row.candidate.output_layout, std::string(Name(row.contract)),
-                                         std::string(Name(row.cache))},
-                "\n");
-  }
-
   Store& store_;
   CampaignOrigin origin_;
   bool hand_back_;
@@ -94,10 +88,11 @@ class RowImporter {
   std::chrono::steady_clock::time_point last_flush_ = std::chrono::steady_clock::now();
 };
 
-Result<std::vector<std::string>> RunnerArguments(const Installation& installation, const CampaignOptions& options) {
+Result<std::vector<std::string>> RunnerArguments(const Installation& installation, const CampaignOptions& options,
+                                                 const std::string& plan = "-", const std::string& journal = "-") {
   INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(options.backend));
-  std::vector<std::string> arguments{
-      runner.string(), "-", "--output", "-", "--threads", std::to_string(options.threads)};
+  std::vector<std::string> arguments{runner.string(), plan,        "--output",
+                                     journal,         "--threads", std::to_string(options.threads)};
   for (const auto& [name, value] : options.backend_options) {
     arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
   }
@@ -232,6 +227,53 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
   CampaignEnd campaign{importer.count(), importer.TakeLatest(), end->interrupted, events.budget_spent(), {}};
   if (end->exit_code != 0 && !end->interrupted) campaign.failure = RunnerError(*end, options.backend);
   return campaign;
+}
+
+namespace {
+
+Result<ProcessRequest> RequestOf(const Installation& installation, const CampaignOptions& options,
+                                 const PlanPart& part) {
+  ProcessRequest request;
+  INFIMUM_ASSIGN_OR_RETURN(request.arguments,
+                           RunnerArguments(installation, options, part.plan.string(), part.journal.string()));
+  request.arguments.insert(request.arguments.end(),
+                           {"--shard", fmt::format("{}/{}", part.shard.index, part.shard.count), "--tier", part.tier,
+                            "--cache", part.cache, "--quiet"});
+  return request;
+}
+
+}  // namespace
+
+Result<std::int64_t> CountRows(const Installation& installation, const CampaignOptions& options,
+                               const PlanPart& part) {
+  INFIMUM_ASSIGN_OR_RETURN(ProcessRequest request, RequestOf(installation, options, part));
+  request.arguments.push_back("--list-json");
+  const std::size_t caches = Split(part.cache, ',').size();
+  std::int64_t rows = 0;
+  const auto take = [&](std::string_view line) -> Status {
+    INFIMUM_ASSIGN_OR_RETURN(const CandidateList list, ParseCandidateList(line));
+    rows += static_cast<std::int64_t>(list.candidates.size() * caches);
+    return {};
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(request, take));
+  if (end.interrupted) return Error{"interrupted"};
+  if (end.exit_code != 0) return RunnerError(end, options.backend);
+  return rows;
+}
+
+Status RunPart(const Installation& installation, const CampaignOptions& options, const PlanPart& part, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(ProcessRequest request, RequestOf(installation, options, part));
+  request.arguments.insert(request.arguments.end(), {"--progress-fd", "2"});
+  if (part.peaks) request.arguments.push_back("--peaks");
+  const InterruptHold hold;
+  RunnerEvents events(talk);
+  const Result<ProcessEnd> end = RunProcess(
+      request, [](std::string_view) { return Status(); }, [&](std::string_view line) { events.Take(line); });
+  talk.EndProgress();
+  INFIMUM_RETURN_IF_ERROR(end);
+  if (end->interrupted) return Error{"interrupted; the same command continues " + part.journal.string()};
+  if (end->exit_code != 0) return RunnerError(*end, options.backend);
+  return {};
 }
 
 }  // namespace infimum

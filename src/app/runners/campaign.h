@@ -59,4 +59,19 @@ Status MeasurePeaks(const Installation& installation, const CampaignOptions& opt
 Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
                                 Store& store, Talk& talk);
 
+// A part of a plan whose rows a journal keeps, for a campaign over machines of which any may fail.
+struct PlanPart {
+  std::filesystem::path plan, journal;
+  Shard shard;
+  std::string tier, cache;  // as the runner's options have them
+  bool peaks = false;       // the device's peak rates, too
+};
+
+// How many rows the journal has when it is whole, by the candidates that the library offers here.
+Result<std::int64_t> CountRows(const Installation& installation, const CampaignOptions& options, const PlanPart& part);
+
+// Continues the journal where there is one. An error where the runner failed or was interrupted; what it has measured
+// until then is in the journal.
+Status RunPart(const Installation& installation, const CampaignOptions& options, const PlanPart& part, Talk& talk);
+
 }  // namespace infimum

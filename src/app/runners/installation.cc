@@ -81,7 +81,7 @@ Result<std::filesystem::path> Installation::GpuProperties(const std::string& giv
   if (std::filesystem::is_regular_file(given, error)) return std::filesystem::path(given);
   if (given.find('/') != std::string::npos || given.ends_with(".json"))
     return Error{given + ": no such file of device properties"};
-  const std::filesystem::path folder = binaries_.parent_path() / "share/infimum/gpus";
+  const std::filesystem::path folder = share() / "gpus";
   const std::string wanted = PlainGpuName(given);
   const DataSheet* const sheet = FindDataSheet(given);
   const std::vector<std::string> known = NamesIn(folder, "", ".json");
@@ -103,14 +103,14 @@ Result<std::filesystem::path> Installation::GpuProperties(const std::string& giv
 }
 
 Result<std::filesystem::path> Installation::FrameworkScript(std::string_view framework, std::string_view task) const {
-  return Choose(binaries_.parent_path() / "share/infimum/frameworks", "framework", fmt::format("{}_", task), framework,
+  return Choose(share() / "frameworks", "framework", fmt::format("{}_", task), framework,
                 ".py");
 }
 
 std::string Installation::Python(const std::string& given) const {
   if (!given.empty()) return given;
   if (const char* named = std::getenv("INFIMUM_PYTHON"); named != nullptr && *named != '\0') return named;
-  std::ifstream file(binaries_.parent_path() / "share/infimum/python");
+  std::ifstream file(share() / "python");
   std::string recorded;
   if (std::getline(file, recorded) && std::filesystem::exists(recorded)) return recorded;
   return "python3";

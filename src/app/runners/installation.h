@@ -17,6 +17,10 @@ class Installation {
   static Result<Installation> Find();
   explicit Installation(std::filesystem::path binary_directory) : binaries_(std::move(binary_directory)) {}
 
+  std::filesystem::path program() const { return binaries_ / "infimum"; }
+  // Scripts, properties of GPUs, models.
+  std::filesystem::path share() const { return binaries_.parent_path() / "share/infimum"; }
+
   // "infimum-microbench-<backend>"; an error lists the backends that are there.
   Result<std::filesystem::path> Runner(std::string_view backend) const;
 

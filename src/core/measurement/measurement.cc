@@ -29,4 +29,15 @@ std::string_view Name(CandidateTier tier) { return kTiers[tier]; }
 
 std::optional<CandidateTier> FindTier(std::string_view name) { return kTiers.Find(name); }
 
+std::string RowKey(const Measurement& row) {
+  std::string key = row.workload.text;
+  for (std::string_view part : {Name(row.contract), Name(row.cache), std::string_view(row.candidate.library),
+                                std::string_view(row.candidate.algorithm), std::string_view(row.candidate.input_layout),
+                                std::string_view(row.candidate.output_layout)}) {
+    key += '\x1f';
+    key += part;
+  }
+  return key;
+}
+
 }  // namespace infimum

@@ -1,8 +1,15 @@
 #include "infimum/measurement/plan.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
 #include <optional>
+#include <set>
 
 #include "infimum/base/text.h"
 
@@ -148,6 +155,44 @@ Result<Plan> ParsePlan(std::string_view text, std::string_view origin) {
     }
   }
   return plan;
+}
+
+Result<Plan> ReadPlan(const std::string& file) {
+  const bool from_input = file == "-";
+  std::ifstream opened;
+  if (!from_input) {
+    opened.open(file, std::ios::binary);
+    if (!opened)
+      return Error{file + ": cannot be read: " + std::strerror(errno) + "; `infimum plan MODEL -o FILE` writes a plan"};
+  }
+  std::istream& input = from_input ? std::cin : opened;
+  const std::string text{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+  if (input.bad() || (!from_input && opened.fail() && !opened.eof())) return Error{file + ": cannot be read"};
+  return ParsePlan(text, from_input ? "standard input" : file);
+}
+
+Result<Shard> ParseShard(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::optional<std::int64_t> index = ParseInteger(text.substr(0, slash));
+  const std::optional<std::int64_t> count =
+      slash == std::string_view::npos ? std::nullopt : ParseInteger(text.substr(slash + 1));
+  if (!index || !count || *index < 0 || *index >= *count)
+    return Error{Quoted(text) + ": expected I/N, the part I of N with I from 0 to N - 1, such as 0/4"};
+  return Shard{*index, *count};
+}
+
+Plan PartOf(const Plan& plan, Shard shard) {
+  Plan whole{plan.comments, {}};
+  std::set<std::pair<std::string, NumericContract>> seen;
+  for (const PlanEntry& entry : plan.entries)
+    if (seen.emplace(Format(entry.workload), entry.contract).second) whole.entries.push_back(entry);
+  std::stable_sort(whole.entries.begin(), whole.entries.end(),
+                   [](const PlanEntry& a, const PlanEntry& b) { return a.share > b.share; });
+  Plan part{plan.comments, {}};
+  for (std::size_t i = static_cast<std::size_t>(shard.index); i < whole.entries.size();
+       i += static_cast<std::size_t>(shard.count))
+    part.entries.push_back(std::move(whole.entries[i]));
+  return part;
 }
 
 }  // namespace infimum

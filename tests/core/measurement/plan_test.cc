@@ -147,5 +147,39 @@ TEST(Plan, SurvivesEveryTruncationAndManyMutations) {
   EXPECT_GT(parsed, 0);
 }
 
+// The parts have each workload once, and each part as much of what is large.
+TEST(Plan, PartsAreDealtInOrderOfShare) {
+  std::string text = "# infimum plan 1\n";
+  for (int i = 0; i < 10; ++i)
+    text += "share=0.0" + std::to_string((i * 7) % 10) + " pointwise kind=relu dtype=f32:-:f32 in=" +
+            std::to_string(100 + i) + "\n";
+  text += "share=0.5 pointwise kind=relu dtype=f32:-:f32 in=100\n";  // once more
+  const Result<Plan> plan = ParsePlan(text, "plan.txt");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  for (std::int64_t count = 1; count < 14; ++count) {
+    std::vector<PlanEntry> all(10);
+    std::size_t entries = 0;
+    for (std::int64_t index = 0; index < count; ++index) {
+      const Plan part = PartOf(*plan, {index, count});
+      EXPECT_EQ(part.entries.size(), static_cast<std::size_t>(10 / count + (index < 10 % count ? 1 : 0)));
+      for (std::size_t i = 0; i < part.entries.size(); ++i)
+        all[static_cast<std::size_t>(index) + i * static_cast<std::size_t>(count)] = part.entries[i];
+      entries += part.entries.size();
+    }
+    EXPECT_EQ(entries, 10u);
+    EXPECT_EQ(all, PartOf(*plan).entries);
+    for (std::size_t i = 1; i < all.size(); ++i) EXPECT_GE(all[i - 1].share, all[i].share);
+  }
+}
+
+TEST(Plan, AShardIsOneOfItsCount) {
+  const Result<Shard> shard = ParseShard("3/32");
+  ASSERT_TRUE(shard.ok());
+  EXPECT_EQ(shard->index, 3);
+  EXPECT_EQ(shard->count, 32);
+  for (const char* wrong : {"", "3", "3/", "/3", "3/3", "-1/3", "0/0", "1.5/3", "a/b", "1/2/3"})
+    EXPECT_FALSE(ParseShard(wrong).ok()) << wrong;
+}
+
 }  // namespace
 }  // namespace infimum

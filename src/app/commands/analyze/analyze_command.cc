@@ -96,7 +96,7 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
                     "do not run the best known kernels as one program: shorter, and no gap is shown");
   command->add_flag("--measure-again", options->analysis.measure_again,
                     "measure the framework even if the store has its run");
-  AddValue(command, "--report", options->report, "FILE",
+  AddValue(command, "-o,--report", options->report, "FILE",
            "report to write; .html, .md, .json or .csv (default: MODEL's name, .html; with --anonymize model.html)");
   AddAnonymize(command, options->analysis.anonymize);
   AddFormat(command, options->format);

@@ -26,6 +26,7 @@ struct BenchOptions {
   CampaignOptions campaign;
   std::vector<std::string> backend_options;
   std::optional<NumericContract> contract;
+  Shard shard;
   OutputFormat format = OutputFormat::kTable;
   TalkOptions talk;
 };
@@ -79,7 +80,8 @@ std::string MakeJson(const std::vector<Measurement>& rows) {
 }
 
 Result<int> RunBench(const BenchOptions& options) {
-  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, options.plan.Read(options.contract));
+  INFIMUM_ASSIGN_OR_RETURN(Plan plan, options.plan.Read(options.contract));
+  plan = PartOf(plan, options.shard);
   CampaignOptions campaign = options.campaign;
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
 
@@ -123,6 +125,8 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   AddPlanArgument(command, options->plan, "what is measured");
   AddList(command, "--candidate", options->campaign.candidates, "NAME",
           "only this candidate, by name; may be given again");
+  AddParsed(command, "--shard", options->shard, ParseShard, "this part of the plan, from 0/N to N-1/N, for N machines")
+      ->type_name("I/N");
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
   AddBudget(command, options->campaign.budget);

@@ -1,9 +1,5 @@
 #include "src/app/commands/plan/plan_argument.h"
 
-#include <fstream>
-#include <iostream>
-#include <iterator>
-
 namespace infimum::cli {
 
 Result<Plan> PlanArgument::Read(std::optional<NumericContract> contract) const {
@@ -15,15 +11,7 @@ Result<Plan> PlanArgument::Read(std::optional<NumericContract> contract) const {
     entry.contract = contract.value_or(NativeContract(*workload));
     return Plan{{}, {std::move(entry)}};
   }
-  std::string text;
-  if (file == "-") {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else {
-    std::ifstream input(file, std::ios::binary);
-    if (!input) return Error{file + ": cannot be read; `infimum plan MODEL -o " + file + "` writes a plan"};
-    text.assign(std::istreambuf_iterator<char>(input), {});
-  }
-  return ParsePlan(text, file);
+  return ReadPlan(file);
 }
 
 void AddPlanArgument(CLI::App* command, PlanArgument& argument, const std::string& what) {

@@ -1,0 +1,137 @@
+#include "src/app/commands/campaign/campaign_folder.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "infimum/base/sha256.h"
+#include "infimum/base/text.h"
+#include "infimum/db/store.h"
+#include "src/app/options.h"
+#include "src/app/runners/installation.h"
+
+namespace infimum::cli {
+namespace {
+
+constexpr std::string_view kSchema = "infimum.campaign/1";
+
+Result<std::string> ReadText(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) return Error{path.string() + ": cannot be read"};
+  return text;
+}
+
+// Where a template says @NAME@.
+std::string Filled(std::string text, const std::map<std::string, std::string>& values) {
+  for (const auto& [name, value] : values) {
+    const std::string mark = "@" + name + "@";
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size()))
+      text.replace(at, mark.size(), value);
+  }
+  return text;
+}
+
+// A name that Kubernetes takes: small letters, digits and dashes, at most 63.
+std::string ResourceName(const std::string& text) {
+  std::string name;
+  for (const char c : text)
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0
+                ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
+                : '-';
+  name = name.substr(0, 63);
+  while (name.ends_with('-')) name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& folder, CampaignSettings settings,
+                                               const std::string& plan, const std::filesystem::path& templates,
+                                               const std::filesystem::path& program) {
+  if (ShownAddress(settings.database) != settings.database)
+    return Error{
+        "--db: a password would stand in the folder for all to read; leave it out of the address: libpq takes it from "
+        "the file that PGPASSFILE names, a Kubernetes Secret sets PGPASSWORD"};
+  for (const std::string& kind : settings.kinds)
+    if (kind.empty() || kind.find('/') != std::string::npos || kind.starts_with('.'))
+      return Error{"--kind " + Quoted(kind) + ": it names a folder of results: no slash, and no dot to begin with"};
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
+  if (std::filesystem::exists(path / "campaign.json", error))
+    return Error{path.string() + ": there is a campaign in this folder; name another, or see `infimum campaign status`"};
+  std::filesystem::create_directories(path / "logs", error);
+  if (error) return Error{fmt::format("{}: cannot be made: {}", path.string(), error.message())};
+
+  settings.infimum = std::string(InfimumVersion());
+  settings.plan_sha256 = Sha256(std::as_bytes(std::span(plan)));
+  CampaignFolder campaign(path, std::move(settings));
+  const CampaignSettings& made = campaign.settings_;
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(campaign.plan().string(), plan));
+  std::map<std::string, std::string> values = {{"FOLDER", ShellQuoted(path.string())},
+                                               {"INFIMUM", ShellQuoted(program.string())},
+                                               {"GPU", ""},
+                                               {"LAST", std::to_string(made.shards - 1)},
+                                               {"SHARDS", std::to_string(made.shards)},
+                                               {"VERSION", made.infimum}};
+  const bool is_slurm = made.engine == "slurm", is_gpu = made.backend.starts_with("cuda");
+  if (is_gpu) values["GPU"] = is_slurm ? "#SBATCH --gres=gpu:1\n" : ", nvidia.com/gpu: \"1\"";
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text,
+                           ReadText(templates / (is_slurm ? "slurm.sbatch" : "kubernetes.yaml")));
+  // Slurm's script takes the kind as its argument; a Job says it in several places.
+  if (is_slurm) INFIMUM_RETURN_IF_ERROR(WriteOutput(path / "campaign.sbatch", Filled(text, values)));
+  for (const std::string& kind : made.kinds) {
+    if (is_slurm) break;
+    values["KIND"] = Json(kind).dump();
+    const char* const label = is_gpu ? "nvidia.com/gpu.product" : "node.kubernetes.io/instance-type";
+    values["SELECTOR"] = kind == kAnyKind ? "" : fmt::format("{}: {}", label, values["KIND"]);
+    values["NAME"] = ResourceName("infimum-" + kind);
+    INFIMUM_RETURN_IF_ERROR(WriteOutput(path / ("campaign-" + kind + ".yaml"), Filled(text, values)));
+  }
+  // Last: a folder with these settings is whole.
+  OrderedJson document = {{"schema", kSchema}};
+  document.update(ToJson(made));
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(path / "campaign.json", DumpJson(document, 2) + "\n"));
+  return campaign;
+}
+
+Result<CampaignFolder> CampaignFolder::Open(const std::filesystem::path& folder) {
+  const std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
+  const std::string file = (path / "campaign.json").string();
+  const Result<std::string> text = ReadText(file);
+  if (!text.ok())
+    return Error{text.error().message + "; `infimum campaign prepare PLAN --db ADDRESS -o " + folder.string() +
+                 "` makes a campaign"};
+  const Result<Json> document = ParseJson(*text);
+  if (!document.ok()) return Within(file, document.error());
+  if (const Status same = CheckSchema(*document, kSchema); !same.ok()) return Within(file, same.error());
+  CampaignSettings settings;
+  if (const Status read = FromJson(*document, "", settings); !read.ok()) return Within(file, read.error());
+  CampaignFolder campaign(path, std::move(settings));
+  const std::optional<std::string> hash = Sha256OfFile(campaign.plan());
+  if (!hash) return Error{campaign.plan().string() + ": cannot be read"};
+  if (*hash != campaign.settings_.plan_sha256)
+    return Error{campaign.plan().string() +
+                 ": edited after the campaign was prepared, so that its parts are others; prepare a campaign of its own "
+                 "from it"};
+  return campaign;
+}
+
+std::filesystem::path CampaignFolder::of_part(const std::string& kind, std::int64_t shard, const char* what) const {
+  return path_ / "results" / kind / fmt::format("{}.{}", shard, what);
+}
+
+std::vector<std::string> CampaignFolder::Submissions() const {
+  std::vector<std::string> lines;
+  for (const std::string& kind : settings_.kinds) {
+    if (settings_.engine == "slurm")
+      lines.push_back(fmt::format("sbatch {}{} {}", kind == kAnyKind ? "" : "--constraint=" + ShellQuoted(kind) + " ",
+                                  ShellQuoted((path_ / "campaign.sbatch").string()), ShellQuoted(kind)));
+    else
+      lines.push_back("kubectl apply -f " + ShellQuoted((path_ / ("campaign-" + kind + ".yaml")).string()));
+  }
+  return lines;
+}
+
+}  // namespace infimum::cli

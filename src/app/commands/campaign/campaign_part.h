@@ -1,0 +1,21 @@
+// One part of a campaign, on the machine that this runs on.
+//
+//   MeasurePart(*CampaignFolder::Open("nightly"), "typeA", 3, installation, talk);
+//
+// The journal is continued where there is one, and imported when it is whole; doing a part again that is done changes
+// nothing. One part at a time is timed on a machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/app/commands/campaign/campaign_folder.h"
+#include "src/app/processes/progress_log.h"
+#include "src/app/runners/installation.h"
+
+namespace infimum::cli {
+
+Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std::int64_t shard,
+                   const Installation& installation, Talk& talk);
+
+}  // namespace infimum::cli
