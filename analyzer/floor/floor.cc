@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "analyzer/floor/compulsory_traffic.h"
+#include "analyzer/floor/exact_types.h"
 #include "infimum/base/enum_names.h"
 #include "src/core/graph/run_time_quantities.h"
 
@@ -69,9 +70,15 @@ FlopsByType FlopsOf(const Layer& layer, FlopsOfConfig flops_of) {
   return workload ? FlopsOf(*workload, layer.work, flops_of) : FlopsByType();
 }
 
+bool IsFaster(DataType type, DataType than, const DeviceModel& device) {
+  const std::optional<FlopsPerSecond> peak = device.Arithmetic(type), other = device.Arithmetic(than);
+  return peak && (!other || peak->value > other->value);
+}
+
 FlopsByType SumFlops(const ModelGraph& graph, const NeededShares& needs, const DeviceModel& device,
                      FlopsOfConfig flops_of) {
   FlopsByType sum;
+  const std::vector<DataType> exact = FindExactTypes(graph);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
     if (needs.of(graph, i) <= 0) continue;
@@ -88,7 +95,13 @@ FlopsByType SumFlops(const ModelGraph& graph, const NeededShares& needs, const D
       for (const auto& [type, count] : *cheapest) sum[type] += count;
     }
     const double share = needs.of_work(graph, i);
-    for (const auto& [type, count] : FlopsOf(layer, flops_of)) sum[type] += share * count;
+    // An attention's probabilities are made in its own type, and weighted with the values in it.
+    const double in_exact = layer.workload && FamilyOf(*layer.workload) == AttentionConfig::kName ? 0.5 : 1;
+    for (const auto& [type, count] : FlopsOf(layer, flops_of)) {
+      const bool is_faster = exact[i] != DataType::kNone && IsFaster(exact[i], type, device);
+      sum[type] += share * count * (is_faster ? 1 - in_exact : 1);
+      if (is_faster) sum[exact[i]] += share * count * in_exact;
+    }
   }
   return sum;
 }

@@ -99,20 +99,6 @@ double ShareOfMovement(const ModelGraph& graph, const Layer& layer, const Moveme
   }
 }
 
-// A split is needed as far as its parts are; of other layers with several results the most that one of them needs.
-double ShareOfResult(const ModelGraph& graph, const Layer& layer, const std::vector<double>& outputs) {
-  const MovementConfig* movement = ConfigOf<MovementConfig>(layer);
-  double most = 0, needed_bits = 0;
-  for (std::size_t i = 0; i < layer.outputs.size(); ++i) {
-    if (!layer.outputs[i]) continue;
-    most = std::max(most, outputs[i]);
-    needed_bits += outputs[i] * 8 * BytesOf(graph.value(*layer.outputs[i]));
-  }
-  if (movement == nullptr || movement->kind != MovementKind::kSplit) return most;
-  const double all = ElementsOf(movement->outputs) * BitsPerElement(movement->types.output);
-  return all > 0 ? std::min(needed_bits / all, 1.0) : most;
-}
-
 bool IsKnownBefore(const ModelGraph& graph, const Layer& layer) {
   return std::all_of(layer.outputs.begin(), layer.outputs.end(), [&](const std::optional<ValueId>& output) {
     return !output || graph.value(*output).kind == ValueKind::kWeight;
@@ -203,6 +189,19 @@ double ShareOfOperand(const ModelGraph& graph, const Layer& layer, std::size_t o
   return is_in_proportion ? share : kNextToNothing;
 }
 
+double ShareOfResult(const ModelGraph& graph, const Layer& layer, const std::vector<double>& outputs) {
+  const MovementConfig* movement = ConfigOf<MovementConfig>(layer);
+  double most = 0, needed_bits = 0;
+  for (std::size_t i = 0; i < layer.outputs.size(); ++i) {
+    if (!layer.outputs[i]) continue;
+    most = std::max(most, outputs[i]);
+    needed_bits += outputs[i] * 8 * BytesOf(graph.value(*layer.outputs[i]));
+  }
+  if (movement == nullptr || movement->kind != MovementKind::kSplit) return most;
+  const double all = ElementsOf(movement->outputs) * BitsPerElement(movement->types.output);
+  return all > 0 ? std::min(needed_bits / all, 1.0) : most;
+}
+
 ValueNames NamesOf(const ModelGraph& graph) {
   ValueNames names;
   names.reserve(graph.values.size());
@@ -222,12 +221,20 @@ std::vector<std::optional<ValueId>> CapturedValues(const ModelGraph& body, const
 }
 
 NeededShares::NeededShares(const ModelGraph& graph, UnknownLayers unknown)
-    : whole_(graph), updates_(graph), work_(graph), unknown_(unknown) {
+    : whole_(graph), updates_(graph), unknown_(unknown) {
+  AddWork(graph, false);
   std::vector<double> outputs(graph.outputs.size(), 1);
   // What an update in place adds is needed by itself.
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (updates_.of_outputs()[i] && !updates_.of_outputs()[i]->is_computed) outputs[i] = 0;
   Find(graph, outputs);
+}
+
+void NeededShares::AddWork(const ModelGraph& graph, bool is_body) {
+  work_.emplace(&graph, NeededWork(graph, is_body));
+  for (const Layer& layer : graph.layers)
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) AddWork(*body.graph, true);
 }
 
 double NeededShares::of(const ModelGraph& graph, std::size_t layer) const {

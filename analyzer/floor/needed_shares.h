@@ -39,10 +39,10 @@ class NeededShares {
   // `graph`: the one given, or one of its bodies. A body that need not run has shares of 0.
   double of(const ModelGraph& graph, std::size_t layer) const;
 
-  // Of the arithmetic of a layer, and of what it reads of an operand; 1 in bodies.
-  double of_work(const ModelGraph& graph, std::size_t layer) const { return &graph == &whole_ ? work_.of(layer) : 1; }
+  // Of the arithmetic of a layer, and of what it reads of an operand.
+  double of_work(const ModelGraph& graph, std::size_t layer) const { return work_.at(&graph).of(layer); }
   double of_operand(const ModelGraph& graph, std::size_t layer, std::size_t operand) const {
-    return &graph == &whole_ ? work_.of_operand(layer, operand) : 1;
+    return work_.at(&graph).of_operand(layer, operand);
   }
 
   // Of the graph given; its bodies update nothing in place.
@@ -57,12 +57,13 @@ class NeededShares {
     ByName captured;
   };
 
+  void AddWork(const ModelGraph& graph, bool is_body);
   Needs Find(const ModelGraph& graph, const std::vector<double>& outputs);
   ByName FindInBodies(const Layer& layer, const std::vector<double>& outputs, std::vector<double>& inputs);
 
   const ModelGraph& whole_;
   InPlaceUpdates updates_;
-  NeededWork work_;
+  std::unordered_map<const ModelGraph*, NeededWork> work_;
   UnknownLayers unknown_;
   std::unordered_map<const ModelGraph*, std::vector<double>> layers_;
 };
@@ -79,6 +80,9 @@ double BytesOf(const Value& value);
 
 // Of a gather's indices so many are distinct at least: where they are not known, one.
 double ShareOfDistinct(const Value& indices);
+
+// A split is needed as far as its parts are; of other layers with several results the most that one of them needs.
+double ShareOfResult(const ModelGraph& graph, const Layer& layer, const std::vector<double>& outputs);
 
 // The bytes that a layer must read of an operand of its workload for all of its result.
 double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operand);

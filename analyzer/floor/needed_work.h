@@ -5,13 +5,16 @@
 //   softmax
 //
 // Rows: a part of a result is followed backwards through layers that make each row of one row (element-wise layers,
-// products with weights, normalizations), and no further: whatever mixes rows counts whole.
+// products with weights, normalizations, reductions, softmax along a row), of an attention to its queries, through
+// movements and windows as far as these show, and no further: whatever mixes rows counts whole. What is computed twice
+// from the same values counts once.
 //
 // Keys: a mask that is the same in every execution may be known to a program, which then leaves out what it hides.
 // Where its elements are kept they are counted. Of one that is made of comparisons the least that such a mask leaves
-// is taken: of one comparison, or a triangle, the keys up to the query's; of several the fewest of these and of any
-// number in it that may be a window's length; of all else one key a query. What depends on an input hides nothing: the
-// input may be the one that takes longest.
+// is taken: of one comparison of positions, or a triangle, the keys up to the query's, and of any number that is
+// compared or added no more than it says as a window's length, or as its beginning; of several comparisons without a
+// number, and of all else, one key a query. What depends on an input hides nothing: the input may be the one that takes
+// longest.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +27,8 @@ namespace infimum {
 
 class NeededWork {
  public:
-  explicit NeededWork(const ModelGraph& graph);
+  // `is_body`: what it neither makes nor is handed is its surroundings', of which nothing is known.
+  explicit NeededWork(const ModelGraph& graph, bool is_body = false);
 
   // Of a layer of the graph, not of its bodies.
   double of(std::size_t layer) const { return rows_[layer] * keys_[layer]; }
@@ -36,7 +40,7 @@ class NeededWork {
 
  private:
   void FindRows(const ModelGraph& graph);
-  void FindKeys(const ModelGraph& graph);
+  void FindKeys(const ModelGraph& graph, bool is_body);
 
   std::vector<double> rows_, keys_;
   std::map<std::pair<std::size_t, std::size_t>, double> operands_;

@@ -17,19 +17,19 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket);
 // with its time, and a region's layers by name; a report has "" for absent texts, the family, a library's choice by
 // name with its regret, and layers by index. A report's region has null as its "workload" until the report says it.
 enum class BracketForm { kBound, kReport };
-Json ShownLossJson(const ModelGraph& graph, const std::optional<ShownLoss>& loss);
-Json LayerJson(const Layer& layer, const LayerLatency& row, BracketForm form);
-Json RegionJson(const ModelGraph& graph, const RegionLatency& region, BracketForm form);
+OrderedJson ShownLossJson(const ModelGraph& graph, const std::optional<ShownLoss>& loss);
+OrderedJson LayerJson(const Layer& layer, const LayerLatency& row, BracketForm form);
+OrderedJson RegionJson(const ModelGraph& graph, const RegionLatency& region, BracketForm form);
 
-void to_json(Json& json, const Bound& bound);
-void to_json(Json& json, const Floor& floor);
-void to_json(Json& json, const ModelContext& context);
-void to_json(Json& json, const Coverage& coverage);
-void to_json(Json& json, const AlgorithmRegret& regret);
-void to_json(Json& json, const Inversion& inversion);
-void to_json(Json& json, const NotTried& kind);
-void to_json(Json& json, const WhatIfBound& bound);
-void to_json(Json& json, const WhatIfOutcome& outcome);
-void to_json(Json& json, const CompositionError& error);
+void to_json(OrderedJson& json, const Bound& bound);
+void to_json(OrderedJson& json, const Floor& floor);
+void to_json(OrderedJson& json, const ModelContext& context);
+void to_json(OrderedJson& json, const Coverage& coverage);
+void to_json(OrderedJson& json, const AlgorithmRegret& regret);
+void to_json(OrderedJson& json, const Inversion& inversion);
+void to_json(OrderedJson& json, const NotTried& kind);
+void to_json(OrderedJson& json, const WhatIfBound& bound);
+void to_json(OrderedJson& json, const WhatIfOutcome& outcome);
+void to_json(OrderedJson& json, const CompositionError& error);
 
 }  // namespace infimum

@@ -16,7 +16,7 @@
 
 namespace infimum {
 
-void to_json(Json& json, const EstimatedDifference& difference) {
+void to_json(OrderedJson& json, const EstimatedDifference& difference) {
   json = {{"latency_us", difference.value},
           {"interval_us", {difference.low(), difference.high()}},
           {"simultaneous_half_width_us", difference.simultaneous},
@@ -137,32 +137,32 @@ std::string ExplanationCsv(const Explanation& explanation) {
 
 std::string ExplanationJson(const Explanation& explanation) {
   const Effects& effects = explanation.effects;
-  Json factors = Json::array();
+  OrderedJson factors = OrderedJson::array();
   for (std::size_t i = 0; i < explanation.factors.size(); ++i) {
     const ExplainedFactor& factor = explanation.factors[i];
-    Json json = {{"name", factor.name},     {"kind", std::string(Name(factor.kind))},
-                 {"level0", factor.level0}, {"level1", factor.level1},
-                 {"layers", factor.layers}, {"effect", effects.effects[i]}};
+    OrderedJson json = {{"name", factor.name},     {"kind", std::string(Name(factor.kind))},
+                        {"level0", factor.level0}, {"level1", factor.level1},
+                        {"layers", factor.layers}, {"effect", effects.effects[i]}};
     const bool has_pair = i < effects.interactions.size();
-    json["with_next"] = has_pair ? Json(effects.interactions[i]) : Json(nullptr);
+    json["with_next"] = has_pair ? OrderedJson(effects.interactions[i]) : OrderedJson(nullptr);
     factors.push_back(std::move(json));
   }
-  Json json = {{"schema", "infimum.explain/1"},
-               {"model", explanation.model},
-               {"device", explanation.device},
-               {"level0", {{"program", explanation.level0}, {"latency_us", effects.none}}},
-               {"level1", {{"program", explanation.level1}, {"latency_us", effects.all}}},
-               {"difference", effects.difference},
-               {"sum", effects.sum},
-               {"unexplained", effects.unexplained},
-               {"adds_up", effects.adds_up()},
-               {"lack_of_fit", effects.lack_of_fit ? Json(*effects.lack_of_fit) : Json(nullptr)},
-               {"inferences", effects.inferences},
-               {"disturbed", effects.disturbed},
-               {"deviation_us", effects.deviation},
-               {"ideal_half_width_us", effects.ideal_half_width()},
-               {"factors", std::move(factors)},
-               {"notes", explanation.notes}};
+  OrderedJson json = {{"schema", "infimum.explain/1"},
+                      {"model", explanation.model},
+                      {"device", explanation.device},
+                      {"level0", {{"program", explanation.level0}, {"latency_us", effects.none}}},
+                      {"level1", {{"program", explanation.level1}, {"latency_us", effects.all}}},
+                      {"difference", effects.difference},
+                      {"sum", effects.sum},
+                      {"unexplained", effects.unexplained},
+                      {"adds_up", effects.adds_up()},
+                      {"lack_of_fit", effects.lack_of_fit ? OrderedJson(*effects.lack_of_fit) : OrderedJson(nullptr)},
+                      {"inferences", effects.inferences},
+                      {"disturbed", effects.disturbed},
+                      {"deviation_us", effects.deviation},
+                      {"ideal_half_width_us", effects.ideal_half_width()},
+                      {"factors", std::move(factors)},
+                      {"notes", explanation.notes}};
   return DumpJson(json, 2) + "\n";
 }
 

@@ -30,6 +30,6 @@ std::string InspectCsv(const ModelGraph& graph);
 // of `graph` itself.
 std::string InspectJson(const ModelGraph& graph);
 
-void to_json(Json& json, const RewritePass& pass);
+void to_json(OrderedJson& json, const RewritePass& pass);
 
 }  // namespace infimum

@@ -31,7 +31,7 @@ double Rounded(double value, int digits) {
 
 // There are thousands of candidates: what is not there has no key, and intervals and errors have as many digits as they
 // are worth.
-static void to_json(Json& json, const KnownCandidate& candidate) {
+static void to_json(OrderedJson& json, const KnownCandidate& candidate) {
   const Measurement& row = candidate.row;
   json = {{"name", row.candidate}};
   if (row.outcome != Outcome::kMeasured) json["outcome"] = row.outcome;
@@ -44,7 +44,7 @@ static void to_json(Json& json, const KnownCandidate& candidate) {
   if (row.numeric_error) json["numeric_error"] = Rounded(*row.numeric_error, 3);
 }
 
-static void to_json(Json& json, const WorkloadCandidates& workload) {
+static void to_json(OrderedJson& json, const WorkloadCandidates& workload) {
   std::string newest;
   for (const KnownCandidate& candidate : workload.candidates) newest = std::max(newest, candidate.row.measured_at);
   json = {{"config", workload.workload},
@@ -52,12 +52,12 @@ static void to_json(Json& json, const WorkloadCandidates& workload) {
           {"best", workload.best},
           {"library_choice", workload.choice},
           {"regret_us", workload.regret},
-          {"regret_validated", workload.regret ? Json(workload.regret_is_validated) : Json(nullptr)},
+          {"regret_validated", workload.regret ? OrderedJson(workload.regret_is_validated) : OrderedJson(nullptr)},
           {"measured_at", newest},
           {"candidates", workload.candidates}};
 }
 
-static void to_json(Json& json, const EmittedSource& source) {
+static void to_json(OrderedJson& json, const EmittedSource& source) {
   if (source.file_name.empty()) {
     json = {{"config", source.config}, {"file_name", nullptr}, {"reason", source.reason}};
     return;
@@ -69,7 +69,7 @@ static void to_json(Json& json, const EmittedSource& source) {
           {"command", source.command}};
 }
 
-static void to_json(Json& json, const ReportRun& run) {
+static void to_json(OrderedJson& json, const ReportRun& run) {
   json = {{"framework", run.profile.framework},
           {"version", run.profile.framework_version},
           {"latency_us", run.latency},
@@ -82,20 +82,22 @@ static void to_json(Json& json, const ReportRun& run) {
           {"settings", run.profile.settings}};
 }
 
-static void to_json(Json& json, const PossibleGap& gap) {
+static void to_json(OrderedJson& json, const PossibleGap& gap) {
   json = {{"latency_us", gap.latency}, {"interval_us", gap.interval}};
 }
 
-static void to_json(Json& json, const AbsentCause& one) { json = {{"kind", one.kind}, {"what", one.what}}; }
+static void to_json(OrderedJson& json, const AbsentCause& one) { json = {{"kind", one.kind}, {"what", one.what}}; }
 
-static void to_json(Json& json, const Roof& roof) { json = {{"name", roof.name}, {"per_second", roof.per_second}}; }
+static void to_json(OrderedJson& json, const Roof& roof) {
+  json = {{"name", roof.name}, {"per_second", roof.per_second}};
+}
 
-static void to_json(Json& json, const Answer& answer) {
+static void to_json(OrderedJson& json, const Answer& answer) {
   json = {{"number", answer.number}, {"question", answer.question}, {"known", answer.is_known},
           {"text", answer.text},     {"section", answer.section},   {"command", answer.command}};
 }
 
-static void to_json(Json& json, const MissingItem& item) {
+static void to_json(OrderedJson& json, const MissingItem& item) {
   json = {{"what", item.what},
           {"reason", item.reason},
           {"share", item.share},
@@ -103,15 +105,17 @@ static void to_json(Json& json, const MissingItem& item) {
           {"command", item.command}};
 }
 
-static void to_json(Json& json, const Advice& advice) { json = {{"text", advice.text}, {"command", advice.command}}; }
+static void to_json(OrderedJson& json, const Advice& advice) {
+  json = {{"text", advice.text}, {"command", advice.command}};
+}
 
 namespace {
 
-Json LayerJson(const ReportModel& report, std::size_t index) {
+OrderedJson LayerJson(const ReportModel& report, std::size_t index) {
   const Layer& layer = report.graph.layers[index];
   const std::string config = ConfigOf(layer);
   const bool here = report.bench_options.has_value() && !config.empty();
-  Json json = LayerJson(layer, report.bracket.layers[index], BracketForm::kReport);
+  OrderedJson json = LayerJson(layer, report.bracket.layers[index], BracketForm::kReport);
   json["flops"] = layer.work.direct;
   json["bytes"] = layer.work.read() + layer.work.written;
   json["workload"] = report.layer_workloads[index];
@@ -119,16 +123,16 @@ Json LayerJson(const ReportModel& report, std::size_t index) {
   return json;
 }
 
-Json RegionJson(const ReportModel& report, std::size_t index) {
-  Json json = RegionJson(report.graph, report.bracket.regions[index], BracketForm::kReport);
+OrderedJson RegionJson(const ReportModel& report, std::size_t index) {
+  OrderedJson json = RegionJson(report.graph, report.bracket.regions[index], BracketForm::kReport);
   json["workload"] = report.region_workloads[index];
   return json;
 }
 
-Json RowJson(const ReportModel& report, const ModelRow& row) {
+OrderedJson RowJson(const ReportModel& report, const ModelRow& row) {
   return {{"label", RowLabel(report, row)},
           {"layers", row.layers},
-          {"main_layer", row.layers.empty() ? Json(nullptr) : Json(row.main)},
+          {"main_layer", row.layers.empty() ? OrderedJson(nullptr) : OrderedJson(row.main)},
           {"engine_layers", EngineLayersOf(report, row)},
           {"family", row.family},
           {"status", row.status},
@@ -142,8 +146,8 @@ Json RowJson(const ReportModel& report, const ModelRow& row) {
           {"bytes", row.bytes}};
 }
 
-Json ModelJson(const ReportModel& report) {
-  Json inputs = Json::array();
+OrderedJson ModelJson(const ReportModel& report) {
+  OrderedJson inputs = OrderedJson::array();
   for (const ValueId input : report.graph.inputs) {
     const Value& value = report.graph.value(input);
     inputs.push_back({{"name", value.name}, {"dtype", value.type}, {"shape", ShapeText(value)}});
@@ -154,7 +158,7 @@ Json ModelJson(const ReportModel& report) {
           {"inputs", std::move(inputs)}};
 }
 
-Json EnvironmentJson(const Environment& environment) {
+OrderedJson EnvironmentJson(const Environment& environment) {
   const Evidence& facts = environment.evidence;
   return {{"libraries", environment.libraries},
           {"threads", environment.threads},
@@ -187,7 +191,7 @@ std::int64_t Pixels(double value) { return std::llround(value); }
 //
 // {"edges": [[from, to], ...], "path": [indices of the edges on the critical path], "nodes": [[x, y], ...],
 //  "routes": [[edge, x, y, x, y], ...], "size": [width, height], "node": [width, height], "free_node": [width, height]}
-Json GraphJson(const ReportModel& report, const std::vector<ModelRow>& rows) {
+OrderedJson GraphJson(const ReportModel& report, const std::vector<ModelRow>& rows) {
   const std::vector<LayerLatency>& layers = report.bracket.layers;
   std::vector<std::size_t> row_of(layers.size(), kNone);
   for (std::size_t row = 0; row < rows.size(); ++row)
@@ -201,7 +205,7 @@ Json GraphJson(const ReportModel& report, const std::vector<ModelRow>& rows) {
   std::vector<LayoutNode> nodes;
   for (const LayerLatency& layer : layers) nodes.push_back(IsFree(layer) ? kFreeNode : kNode);
   std::vector<LayoutEdge> edges;
-  Json edge_array = Json::array(), path = Json::array();
+  OrderedJson edge_array = OrderedJson::array(), path = OrderedJson::array();
   for (const ReportEdge& edge : report.edges) {
     if (edge.from >= nodes.size() || edge.to >= nodes.size()) continue;
     LayoutEdge& added = edges.emplace_back(edge.from, edge.to);
@@ -212,11 +216,11 @@ Json GraphJson(const ReportModel& report, const std::vector<ModelRow>& rows) {
     edge_array.push_back({edge.from, edge.to});
   }
   const GraphLayout layout = LayOutGraph(nodes, edges);
-  Json places = Json::array(), routes = Json::array();
+  OrderedJson places = OrderedJson::array(), routes = OrderedJson::array();
   for (const LayoutPoint& place : layout.nodes) places.push_back({Pixels(place.x), Pixels(place.y)});
   for (std::size_t edge = 0; edge < edges.size(); ++edge) {
     if (layout.routes[edge].empty()) continue;
-    Json& route = routes.emplace_back(Json::array({edge}));
+    OrderedJson& route = routes.emplace_back(OrderedJson::array({edge}));
     for (const LayoutPoint& point : layout.routes[edge]) {
       route.push_back(Pixels(point.x));
       route.push_back(Pixels(point.y));
@@ -236,11 +240,11 @@ Json GraphJson(const ReportModel& report, const std::vector<ModelRow>& rows) {
 std::string ReportJson(const ReportModel& report) {
   const Bracket& bracket = report.bracket;
   const std::vector<ModelRow> rows = ModelRows(report);
-  Json layers = Json::array(), regions = Json::array(), row_array = Json::array();
+  OrderedJson layers = OrderedJson::array(), regions = OrderedJson::array(), row_array = OrderedJson::array();
   for (std::size_t i = 0; i < bracket.layers.size(); ++i) layers.push_back(LayerJson(report, i));
   for (std::size_t i = 0; i < bracket.regions.size(); ++i) regions.push_back(RegionJson(report, i));
   for (const ModelRow& row : rows) row_array.push_back(RowJson(report, row));
-  const Json json = {
+  const OrderedJson json = {
       {"schema", "infimum.report/2"},
       {"title", report.title},
       {"headline", Headline(report)},
@@ -271,7 +275,7 @@ std::string ReportJson(const ReportModel& report) {
       {"workloads", report.workloads},
       {"rows", std::move(row_array)},
       {"graph", GraphJson(report, rows)},
-      {"waterfall", report.waterfall ? Json(report.waterfall->steps) : Json::array()},
+      {"waterfall", report.waterfall ? OrderedJson(report.waterfall->steps) : OrderedJson::array()},
       {"findings", report.findings},
       {"looked_for", AbsentCausesOf(report)},
       {"sources", report.sources},

@@ -401,7 +401,7 @@ std::string SweepPage(const SweepReport& report) {
                         .title = report.name,
                         .style = std::string(ReportStyle()) + std::string(ComparisonStyle()),
                         .script = ComparisonScript(),
-                        .json = DumpJson(Json{{"schema", "infimum.sweep-page/1"}, {"name", report.name}}, -1),
+                        .json = DumpJson(OrderedJson{{"schema", "infimum.sweep-page/1"}, {"name", report.name}}, -1),
                         .data_as_of = data_as_of,
                         .infimum_version = report.infimum_version};
   return WritePage(frame, {{"KIND", [] { return std::string("sweep"); }},

@@ -9,7 +9,7 @@
 
 namespace infimum {
 
-static void to_json(Json& json, const DeviceActivity& device) {
+static void to_json(OrderedJson& json, const DeviceActivity& device) {
   json = {{"device", device.device},
           {"span_us", OfNanoseconds(device.span_ns())},
           {"busy_us", OfNanoseconds(device.busy_ns())},
@@ -28,22 +28,22 @@ static void to_json(Json& json, const DeviceActivity& device) {
           {"sets", device.sets}};
 }
 
-static void to_json(Json& json, const TimelineDevice& device) {
+static void to_json(OrderedJson& json, const TimelineDevice& device) {
   json = {{"device", device.number}, {"name", device.name}, {"multiprocessors", device.multiprocessors}};
 }
 
-static void to_json(Json& json, const OperatorRow& row) {
+static void to_json(OrderedJson& json, const OperatorRow& row) {
   json = {{"name", row.name}, {"started", row.started}, {"device_us", OfNanoseconds(row.device_ns)}};
 }
 
-static void to_json(Json& json, const HostRow& row) {
+static void to_json(OrderedJson& json, const HostRow& row) {
   json = {{"name", row.name},
           {"count", row.count},
           {"total_us", OfNanoseconds(row.total_ns)},
           {"own_us", OfNanoseconds(row.own_ns)}};
 }
 
-static void to_json(Json& json, const KernelRow& row) {
+static void to_json(OrderedJson& json, const KernelRow& row) {
   json = {{"name", row.name},
           {"operator", row.operation},
           {"count", row.count},
@@ -52,17 +52,17 @@ static void to_json(Json& json, const KernelRow& row) {
           {"max_us", OfNanoseconds(row.most_ns)}};
 }
 
-static void to_json(Json& json, const EngineOperatorRow& row) {
+static void to_json(OrderedJson& json, const EngineOperatorRow& row) {
   json = {{"name", row.op}, {"layers", row.layers}, {"latency_us", row.time}};
 }
 
-static void to_json(Json& json, const LayerRow& row) {
+static void to_json(OrderedJson& json, const LayerRow& row) {
   json = {{"name", row.name},    {"op", row.op},           {"algorithm", TextOrNull(row.algorithm)},
           {"nodes", row.nodes},  {"samples", row.samples}, {"latency_us", row.median},
           {"min_us", row.least}, {"max_us", row.most}};
 }
 
-static void to_json(Json& json, const TimelineView& view) {
+static void to_json(OrderedJson& json, const TimelineView& view) {
   json = {{"kind", "timeline"},
           {"source", view.source},
           {"profiler", view.profiler},
@@ -80,7 +80,7 @@ static void to_json(Json& json, const TimelineView& view) {
           {"remarks", view.remarks}};
 }
 
-static void to_json(Json& json, const LayersView& view) {
+static void to_json(OrderedJson& json, const LayersView& view) {
   json = {{"kind", "layers"},
           {"source", view.source},
           {"framework", view.framework},
@@ -96,7 +96,7 @@ static void to_json(Json& json, const LayersView& view) {
 
 namespace {
 
-std::string NumberText(Latency latency) { return Json(latency).dump(); }
+std::string NumberText(Latency latency) { return OrderedJson(latency).dump(); }
 
 void AddCsv(const TimelineView& view, Section& section) {
   for (const KernelRow& row : view.kernels)
@@ -114,8 +114,9 @@ void AddCsv(const LayersView& view, Section& section) {
 }  // namespace
 
 std::string ProfilesJson(const std::vector<ProfileView>& views, std::span<const Gate> gates) {
-  Json runs = Json::array();
-  for (const ProfileView& view : views) runs.push_back(std::visit([](const auto& known) { return Json(known); }, view));
+  OrderedJson runs = OrderedJson::array();
+  for (const ProfileView& view : views)
+    runs.push_back(std::visit([](const auto& known) { return OrderedJson(known); }, view));
   return DumpJson({{"schema", "infimum.compare/1"}, {"runs", std::move(runs)}, {"gates", gates}}, 1) + '\n';
 }
 

@@ -87,24 +87,24 @@ std::string FindingsText(const std::vector<Finding>& findings, const FindingStyl
   return text;
 }
 
-static void to_json(Json& json, const FindingCase& one) {
+static void to_json(OrderedJson& json, const FindingCase& one) {
   json = {{"layer", one.layer},
           {"engine", one.engine},
           {"measured_us", one.measured},
           {"best_us", one.best},
           {"candidate", TextOrNull(one.candidate)},
           {"workload", TextOrNull(one.workload)},
-          {"candidates", one.candidates == 0 ? Json(nullptr) : Json(one.candidates)},
-          {"measured_candidates", one.candidates == 0 ? Json(nullptr) : Json(one.measured_candidates)},
+          {"candidates", one.candidates == 0 ? OrderedJson(nullptr) : OrderedJson(one.candidates)},
+          {"measured_candidates", one.candidates == 0 ? OrderedJson(nullptr) : OrderedJson(one.measured_candidates)},
           {"interval_us", one.interval},
           {"command", TextOrNull(one.command)}};
 }
 
-static void to_json(Json& json, const FindingCommand& command) {
+static void to_json(OrderedJson& json, const FindingCommand& command) {
   json = {{"what", command.what}, {"command", command.command}};
 }
 
-void to_json(Json& json, const Finding& finding) {
+void to_json(OrderedJson& json, const Finding& finding) {
   json = {{"kind", finding.kind},
           {"known", finding.known},
           {"gain_us", finding.gain},

@@ -35,6 +35,6 @@ Section CasesSection(const Finding& finding, std::size_t most = static_cast<std:
 std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style);
 
 // {"kind","known","gain_us","gain_interval_us","gain_overlaps","gain_is_part","held_against","layers","evidence","action","cases","commands"}
-void to_json(Json& json, const Finding& finding);
+void to_json(OrderedJson& json, const Finding& finding);
 
 }  // namespace infimum

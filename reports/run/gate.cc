@@ -44,12 +44,12 @@ std::string GatesText(std::span<const Gate> gates, std::size_t width) {
   return text;
 }
 
-void to_json(Json& json, const Gate& gate) {
+void to_json(OrderedJson& json, const Gate& gate) {
   const bool is_judged = gate.outcome != GateOutcome::kNotJudged;
   json = {{"gate", gate.name},
           {"run", gate.run},
           {"verdict", gate.verdict},
-          {"held", is_judged ? Json(gate.outcome == GateOutcome::kHeld) : Json(nullptr)},
+          {"held", is_judged ? OrderedJson(gate.outcome == GateOutcome::kHeld) : OrderedJson(nullptr)},
           {"text", gate.text}};
 }
 

@@ -39,6 +39,6 @@ std::string GateText(const Gate& gate);
 std::string GatesText(std::span<const Gate> gates, std::size_t width);
 
 // {"gate","run","verdict","held","text"}, `held` null of one that was not judged.
-void to_json(Json& json, const Gate& gate);
+void to_json(OrderedJson& json, const Gate& gate);
 
 }  // namespace infimum

@@ -131,7 +131,7 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
 }
 
 std::string NodeTableCsv(const NodeTable& nodes) {
-  const auto time = [](const std::optional<Latency>& latency) { return latency ? Json(*latency).dump() : ""; };
+  const auto time = [](const std::optional<Latency>& latency) { return latency ? OrderedJson(*latency).dump() : ""; };
   Section section{.columns = {"layer", "op"}};
   for (const NodeColumn& column : nodes.columns)
     for (const char* quantity : {" us", " best us", " within"})

@@ -79,15 +79,15 @@ std::string PathText(const PathView& view, std::size_t width) {
   return SectionTable(parts, width) + '\n' + SectionTable(items, width);
 }
 
-static void to_json(Json& json, const PathItem& item) {
+static void to_json(OrderedJson& json, const PathItem& item) {
   json = {{"name", item.name},
           {"part", NameOf(item.part)},
           {"count", item.count},
           {"latency_us", OfNanoseconds(item.total_ns)}};
 }
 
-void to_json(Json& json, const PathView& view) {
-  Json parts = Json::array();
+void to_json(OrderedJson& json, const PathView& view) {
+  OrderedJson parts = OrderedJson::array();
   for (const PartWords& words : kParts)
     parts.push_back({{"part", NameOf(words.part)},
                      {"latency_us", OfNanoseconds(view.by_part[static_cast<std::size_t>(words.part)])}});

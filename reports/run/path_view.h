@@ -44,6 +44,6 @@ std::string PathText(const PathView& view, std::size_t width);
 
 // {"length_us","parts":[{"part","latency_us"}],"items":[{"name","part","count","latency_us"}]}: every part, also of 0,
 // and at most 20 entries.
-void to_json(Json& json, const PathView& view);
+void to_json(OrderedJson& json, const PathView& view);
 
 }  // namespace infimum

@@ -14,7 +14,7 @@
 
 namespace infimum {
 
-static void to_json(Json& json, const NodeCell& cell) {
+static void to_json(OrderedJson& json, const NodeCell& cell) {
   json = {{"bound_us", cell.best},
           {"measured_us", cell.measured},
           {"within", TextOrNull(cell.within)},
@@ -75,7 +75,7 @@ std::string NotesOf(const RunAccount& run, std::size_t width) {
   return text;
 }
 
-Json RunJson(const RunAccount& run, const NodeColumn& column) {
+OrderedJson RunJson(const RunAccount& run, const NodeColumn& column) {
   const Waterfall& waterfall = run.waterfall;
   return {{"source", run.source},
           {"framework", run.framework},
@@ -86,9 +86,9 @@ Json RunJson(const RunAccount& run, const NodeColumn& column) {
           {"measured_us", waterfall.measured},
           {"measured_by", waterfall.measured_by},
           {"bound_us", waterfall.bound},
-          {"bound", waterfall.bound ? Json(waterfall.variant) : Json(nullptr)},
+          {"bound", waterfall.bound ? OrderedJson(waterfall.variant) : OrderedJson(nullptr)},
           {"demonstrated_us", waterfall.demonstrated},
-          {"floor_us", waterfall.floor.count() > 0 ? Json(waterfall.floor) : Json(nullptr)},
+          {"floor_us", waterfall.floor.count() > 0 ? OrderedJson(waterfall.floor) : OrderedJson(nullptr)},
           {"gap", run.gap()},
           {"waterfall", waterfall.steps},
           {"findings", run.findings},
@@ -123,17 +123,17 @@ std::string AccountText(const ModelAccount& account, const AccountStyle& style) 
 }
 
 std::string AccountJson(const ModelAccount& account) {
-  Json runs = Json::array(), layers = Json::array();
+  OrderedJson runs = OrderedJson::array(), layers = OrderedJson::array();
   for (std::size_t i = 0; i < account.runs.size(); ++i)
     runs.push_back(RunJson(account.runs[i], account.nodes.columns[i]));
   for (const NodeRow& row : account.nodes.rows) {
-    Json layer = {{"name", row.name}, {"op", row.op}};
-    layer.update(Json(row.cells.front()));
+    OrderedJson layer = {{"name", row.name}, {"op", row.op}};
+    layer.update(OrderedJson(row.cells.front()));
     layer["runs"] = row.cells;
     layers.push_back(std::move(layer));
   }
-  Json document = {{"schema", "infimum.compare/1"}, {"model", account.model}};
-  const Json& first = runs.front();
+  OrderedJson document = {{"schema", "infimum.compare/1"}, {"model", account.model}};
+  const OrderedJson& first = runs.front();
   for (const char* key : {"measured_us", "bound_us", "floor_us", "gap", "waterfall", "findings"})
     document[key] = first[key];
   document["layers"] = std::move(layers);

@@ -98,9 +98,11 @@ std::string WaterfallText(const Waterfall& waterfall, std::size_t width) {
   return chart.text();
 }
 
-static void to_json(Json& json, const GapPart& part) { json = {{"name", part.name}, {"latency_us", part.latency}}; }
+static void to_json(OrderedJson& json, const GapPart& part) {
+  json = {{"name", part.name}, {"latency_us", part.latency}};
+}
 
-void to_json(Json& json, const GapStep& step) {
+void to_json(OrderedJson& json, const GapStep& step) {
   const std::vector<GapPart> parts(step.parts.begin(),
                                    step.parts.begin() + std::min(kMostParts, std::ssize(step.parts)));
   Latency rest = step.latency;
@@ -111,7 +113,7 @@ void to_json(Json& json, const GapStep& step) {
           {"latency_us", step.latency},
           {"count", step.parts.size()},
           {"parts", parts},
-          {"rest", left_out > 0 ? Json{{"count", left_out}, {"latency_us", rest}} : Json(nullptr)}};
+          {"rest", left_out > 0 ? OrderedJson{{"count", left_out}, {"latency_us", rest}} : OrderedJson(nullptr)}};
 }
 
 }  // namespace infimum

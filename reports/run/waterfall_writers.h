@@ -21,6 +21,6 @@ std::string WaterfallText(const Waterfall& waterfall, std::size_t width);
 
 // {"step","title","latency_us","count","parts":[{"name","latency_us"}],"rest":{"count","latency_us"}}, parts the
 // largest first, at most 20 of a step; the rest of them together, null where there is none.
-void to_json(Json& json, const GapStep& step);
+void to_json(OrderedJson& json, const GapStep& step);
 
 }  // namespace infimum

@@ -4,7 +4,7 @@
 
 namespace infimum {
 
-static void to_json(Json& json, const Difference& difference) {
+static void to_json(OrderedJson& json, const Difference& difference) {
   json = {{"ratio", difference.ratio},
           {"between", {difference.between.low, difference.between.high}},
           {"spread_known", difference.is_spread_known},
@@ -13,16 +13,16 @@ static void to_json(Json& json, const Difference& difference) {
 
 namespace {
 
-Json TimeJson(const ComparisonReport& report, const SideTime& time, std::size_t side,
-              const std::optional<Difference>& difference) {
+OrderedJson TimeJson(const ComparisonReport& report, const SideTime& time, std::size_t side,
+                     const std::optional<Difference>& difference) {
   return {{"side", report.sides[side].label},
           {"latency_us", time.latency},
           {"interval_us", time.interval},
           {"against_baseline", difference}};
 }
 
-Json SidesJson(const ComparisonReport& report) {
-  Json sides = Json::array();
+OrderedJson SidesJson(const ComparisonReport& report) {
+  OrderedJson sides = OrderedJson::array();
   for (std::size_t side = 0; side < report.sides.size(); ++side) {
     const ReportSide& shown = report.sides[side];
     sides.push_back({{"label", shown.label},
@@ -38,20 +38,20 @@ Json SidesJson(const ComparisonReport& report) {
   return sides;
 }
 
-Json TotalJson(const ComparisonReport& report, const SetTotal& total) {
-  Json sides = Json::array();
+OrderedJson TotalJson(const ComparisonReport& report, const SetTotal& total) {
+  OrderedJson sides = OrderedJson::array();
   for (std::size_t side = 0; side < report.sides.size(); ++side)
     sides.push_back(TimeJson(report, total.times[side], side, total.differences[side]));
   return {
       {"name", total.name}, {"layers", total.layers}, {"compared_layers", total.common}, {"sides", std::move(sides)}};
 }
 
-Json ModelsJson(const ComparisonReport& report) {
-  Json models = Json::array();
+OrderedJson ModelsJson(const ComparisonReport& report) {
+  OrderedJson models = OrderedJson::array();
   for (const ModelTotal& model : report.comparison.models) {
-    Json json = TotalJson(report, model);
+    OrderedJson json = TotalJson(report, model);
     for (std::size_t side = 0; side < report.sides.size(); ++side) {
-      Json& entry = json["sides"][side];
+      OrderedJson& entry = json["sides"][side];
       entry["compared_share"] = model.shares[side];
       entry["unknown_layers"] = model.unknown[side];
       entry["own_sequential_us"] = model.sequential[side];
@@ -62,15 +62,15 @@ Json ModelsJson(const ComparisonReport& report) {
   return models;
 }
 
-Json LayersJson(const ComparisonReport& report) {
-  Json layers = Json::array();
+OrderedJson LayersJson(const ComparisonReport& report) {
+  OrderedJson layers = OrderedJson::array();
   for (const SetLayer& layer : report.comparison.layers) {
-    Json uses = Json::array(), sides = Json::array();
+    OrderedJson uses = OrderedJson::array(), sides = OrderedJson::array();
     for (const SetLayer::Use& use : layer.uses)
       uses.push_back({{"model", report.comparison.models[use.model].name}, {"layer", use.name}});
     for (std::size_t side = 0; side < report.sides.size(); ++side) {
       const SideTime& time = layer.times[side];
-      Json entry = TimeJson(report, time, side, layer.differences[side]);
+      OrderedJson entry = TimeJson(report, time, side, layer.differences[side]);
       entry["roofline_us"] = time.floor;
       entry["candidate"] = TextOrNull(time.candidate);
       entry["status"] = !time.latency ? "missing" : time.is_estimated ? "estimated" : "known";
@@ -89,8 +89,8 @@ Json LayersJson(const ComparisonReport& report) {
   return layers;
 }
 
-Json DifferencesJson(const ComparisonReport& report, const std::vector<LayerDifference>& list) {
-  Json json = Json::array();
+OrderedJson DifferencesJson(const ComparisonReport& report, const std::vector<LayerDifference>& list) {
+  OrderedJson json = OrderedJson::array();
   for (const LayerDifference& entry : list) {
     const SetLayer& layer = report.comparison.layers[entry.layer];
     json.push_back({{"side", report.sides[entry.side].label},
@@ -108,8 +108,8 @@ Json DifferencesJson(const ComparisonReport& report, const std::vector<LayerDiff
   return json;
 }
 
-Json RankChangesJson(const ComparisonReport& report) {
-  Json json = Json::array();
+OrderedJson RankChangesJson(const ComparisonReport& report) {
+  OrderedJson json = OrderedJson::array();
   for (const RankChange& change : report.comparison.rank_changes)
     json.push_back({{"faster", report.sides[change.faster].label},
                     {"slower", report.sides[change.slower].label},
@@ -124,11 +124,11 @@ Json RankChangesJson(const ComparisonReport& report) {
   return json;
 }
 
-Json NodesJson(const ComparisonReport& report) {
+OrderedJson NodesJson(const ComparisonReport& report) {
   if (!report.nodes) return nullptr;
-  Json nodes = Json::array();
+  OrderedJson nodes = OrderedJson::array();
   for (const NodeRow& row : report.nodes->rows) {
-    Json cells = Json::array();
+    OrderedJson cells = OrderedJson::array();
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       const NodeCell& cell = row.cells[run];
       cells.push_back({{"side", report.sides[run].label},
@@ -141,8 +141,8 @@ Json NodesJson(const ComparisonReport& report) {
   return nodes;
 }
 
-Json GapsJson(const ComparisonReport& report) {
-  Json json = Json::array();
+OrderedJson GapsJson(const ComparisonReport& report) {
+  OrderedJson json = OrderedJson::array();
   for (const SideGap& gap : report.gaps)
     json.push_back({{"side", report.sides[gap.side].label},
                     {"model", gap.model},
@@ -156,30 +156,30 @@ Json GapsJson(const ComparisonReport& report) {
 }  // namespace
 
 std::string ComparisonJson(const ComparisonReport& report) {
-  Json families = Json::array(), order = Json::array();
+  OrderedJson families = OrderedJson::array(), order = OrderedJson::array();
   for (const SetTotal& family : report.comparison.families) families.push_back(TotalJson(report, family));
   for (const std::size_t side : report.comparison.order) order.push_back(report.sides[side].label);
-  const Json document = {{"schema", "infimum.comparison/1"},
-                         {"infimum_version", report.infimum_version},
-                         {"data_as_of", TextOrNull(report.data_as_of)},
-                         {"headline", ComparisonHeadline(report)},
-                         {"axis", report.axis},
-                         {"quantity", report.quantity},
-                         {"threshold", report.comparison.threshold},
-                         {"baseline", report.sides.front().label},
-                         {"order", std::move(order)},
-                         {"sides", SidesJson(report)},
-                         {"models", ModelsJson(report)},
-                         {"regressions", DifferencesJson(report, report.comparison.regressions)},
-                         {"gains", DifferencesJson(report, report.comparison.gains)},
-                         {"rank_changes", RankChangesJson(report)},
-                         {"classes", std::move(families)},
-                         {"layers", LayersJson(report)},
-                         {"nodes", NodesJson(report)},
-                         {"gaps", GapsJson(report)},
-                         {"conditions", report.conditions},
-                         {"cautions", report.cautions},
-                         {"remarks", report.remarks}};
+  const OrderedJson document = {{"schema", "infimum.comparison/1"},
+                                {"infimum_version", report.infimum_version},
+                                {"data_as_of", TextOrNull(report.data_as_of)},
+                                {"headline", ComparisonHeadline(report)},
+                                {"axis", report.axis},
+                                {"quantity", report.quantity},
+                                {"threshold", report.comparison.threshold},
+                                {"baseline", report.sides.front().label},
+                                {"order", std::move(order)},
+                                {"sides", SidesJson(report)},
+                                {"models", ModelsJson(report)},
+                                {"regressions", DifferencesJson(report, report.comparison.regressions)},
+                                {"gains", DifferencesJson(report, report.comparison.gains)},
+                                {"rank_changes", RankChangesJson(report)},
+                                {"classes", std::move(families)},
+                                {"layers", LayersJson(report)},
+                                {"nodes", NodesJson(report)},
+                                {"gaps", GapsJson(report)},
+                                {"conditions", report.conditions},
+                                {"cautions", report.cautions},
+                                {"remarks", report.remarks}};
   return DumpJson(document, 1) + '\n';
 }
 

@@ -13,14 +13,14 @@
 namespace infimum {
 
 // Beside their types, where JSON's writer finds them.
-static void to_json(Json& json, const CellFacts& facts) {
+static void to_json(OrderedJson& json, const CellFacts& facts) {
   json = {{"parameters", facts.parameters}, {"flops", facts.flops},
           {"bytes", facts.bytes},           {"weight_bytes", facts.weights},
           {"memory_bytes", facts.memory},   {"floor_us", facts.floor},
           {"input_bytes", facts.inputs},    {"decided_by", TextOrNull(facts.decided_by)}};
 }
 
-static void to_json(Json& json, const KnownTime& known) {
+static void to_json(OrderedJson& json, const KnownTime& known) {
   json = {{"latency_us", known.latency}, {"interval_us", known.between}, {"measured_share", known.measured}};
 }
 
@@ -31,7 +31,7 @@ static std::map<std::string, std::string> FieldsShown(const SweepCell& cell) {
   return fields;
 }
 
-static void to_json(Json& json, const SweepCell& cell) {
+static void to_json(OrderedJson& json, const SweepCell& cell) {
   json = {{"hash", TextOrNull(cell.hash)},
           {"name", cell.name},
           {"conditions", cell.conditions},
@@ -44,26 +44,28 @@ static void to_json(Json& json, const SweepCell& cell) {
           {"launches_us", cell.launches},
           {"known", cell.known},
           {"latency_us", cell.time},
-          {"interval_us", cell.time ? Json(cell.between) : Json(nullptr)},
+          {"interval_us", cell.time ? OrderedJson(cell.between) : OrderedJson(nullptr)},
           {"utilization", cell.utilization()},
           {"measured_at", TextOrNull(cell.measured_at)},
           {"framework_version", TextOrNull(cell.framework_version)}};
 }
 
-static void to_json(Json& json, const SweepAxis& axis) {
+static void to_json(OrderedJson& json, const SweepAxis& axis) {
   json = {{"field", axis.field}, {"numeric", axis.is_numeric}, {"values", axis.values}};
 }
 
-static void to_json(Json& json, const Sensitivity& found) {
-  json = {
-      {"cells", found.cells}, {"r_squared", found.r_squared}, {"axes", Json::array()}, {"left_out", found.left_out}};
+static void to_json(OrderedJson& json, const Sensitivity& found) {
+  json = {{"cells", found.cells},
+          {"r_squared", found.r_squared},
+          {"axes", OrderedJson::array()},
+          {"left_out", found.left_out}};
   for (const Sensitivity::Axis& axis : found.axes)
     json["axes"].push_back({{"field", axis.field}, {"numeric", axis.is_numeric}, {"share", axis.share}});
 }
 
 // Places without anything are left out.
-static void to_json(Json& json, const SweepMap& map) {
-  json = {{"x", map.x.field}, {"y", map.y.field}, {"places", Json::array()}};
+static void to_json(OrderedJson& json, const SweepMap& map) {
+  json = {{"x", map.x.field}, {"y", map.y.field}, {"places", OrderedJson::array()}};
   for (std::size_t row = 0; row < map.y.values.size(); ++row)
     for (std::size_t column = 0; column < map.x.values.size(); ++column) {
       const MapPlace& place = map.at(row, column);
@@ -87,16 +89,16 @@ std::string SweepDataAsOf(const SweepReport& report) {
 }
 
 // Indices of all the report's cells.
-Json DeviceJson(const DeviceSweep& device) {
+OrderedJson DeviceJson(const DeviceSweep& device) {
   const auto shifted = [&](const std::vector<std::size_t>& indices) {
-    Json json = Json::array();
+    OrderedJson json = OrderedJson::array();
     for (const std::size_t index : indices) json.push_back(device.begin + index);
     return json;
   };
   const auto one = [&](const std::optional<std::size_t>& index) {
-    return index ? Json(device.begin + *index) : Json(nullptr);
+    return index ? OrderedJson(device.begin + *index) : OrderedJson(nullptr);
   };
-  Json ranks = Json::object(), inversions = Json::array(), memory = Json::array();
+  OrderedJson ranks = OrderedJson::object(), inversions = OrderedJson::array(), memory = OrderedJson::array();
   for (const RankCorrelation& rank : device.ranks)
     ranks[std::string(Name(rank.size))] = {{"cells", rank.cells}, {"spearman", rank.rho}};
   for (const RankInversion& inversion : device.inversions.worst)
@@ -113,15 +115,16 @@ Json DeviceJson(const DeviceSweep& device) {
           {"utilization_map", device.utilization_map},
           {"floor_map", device.floor_map},
           {"memory_frontier",
-           {{"field", device.memory ? Json(device.memory->field) : Json(nullptr)}, {"rows", std::move(memory)}}},
+           {{"field", device.memory ? OrderedJson(device.memory->field) : OrderedJson(nullptr)},
+            {"rows", std::move(memory)}}},
           {"pareto", {{"parameters", shifted(device.by_parameters)}, {"flops", shifted(device.by_flops)}}},
           {"rank_correlations", std::move(ranks)},
           {"inverted_pairs", device.inversions.pairs},
           {"inversions", std::move(inversions)}};
 }
 
-Json SpeedUpJson(const SpeedUps& ups, const std::optional<SweepMap>& map) {
-  Json pairs = Json::array();
+OrderedJson SpeedUpJson(const SpeedUps& ups, const std::optional<SweepMap>& map) {
+  OrderedJson pairs = OrderedJson::array();
   for (const SweepPair& pair : ups.pairs)
     pairs.push_back({{"from", pair.from},
                      {"to", pair.to},
@@ -192,26 +195,26 @@ std::string SweepCsv(const SweepReport& report) {
 }
 
 std::string SweepJson(const SweepReport& report) {
-  Json devices = Json::array(), speed_ups = Json::array();
+  OrderedJson devices = OrderedJson::array(), speed_ups = OrderedJson::array();
   for (const DeviceSweep& device : report.devices) devices.push_back(DeviceJson(device));
   for (std::size_t i = 0; i < report.speed_ups.size(); ++i)
     speed_ups.push_back(SpeedUpJson(report.speed_ups[i], report.speed_up_maps[i]));
-  const Json document = {{"schema", "infimum.sweep/1"},
-                         {"infimum_version", report.infimum_version},
-                         {"data_as_of", TextOrNull(report.data_as_of)},
-                         {"name", report.name},
-                         {"description", TextOrNull(report.description)},
-                         {"headline", SweepHeadline(report)},
-                         {"quantity", report.quantity == SweepQuantity::kTime ? "time" : "floor"},
-                         {"threshold", report.threshold},
-                         {"x", TextOrNull(report.x)},
-                         {"y", TextOrNull(report.y)},
-                         {"axes", report.axes},
-                         {"sensitivity", report.sensitivity},
-                         {"devices", std::move(devices)},
-                         {"speed_ups", std::move(speed_ups)},
-                         {"cells", report.cells},
-                         {"remarks", report.remarks}};
+  const OrderedJson document = {{"schema", "infimum.sweep/1"},
+                                {"infimum_version", report.infimum_version},
+                                {"data_as_of", TextOrNull(report.data_as_of)},
+                                {"name", report.name},
+                                {"description", TextOrNull(report.description)},
+                                {"headline", SweepHeadline(report)},
+                                {"quantity", report.quantity == SweepQuantity::kTime ? "time" : "floor"},
+                                {"threshold", report.threshold},
+                                {"x", TextOrNull(report.x)},
+                                {"y", TextOrNull(report.y)},
+                                {"axes", report.axes},
+                                {"sensitivity", report.sensitivity},
+                                {"devices", std::move(devices)},
+                                {"speed_ups", std::move(speed_ups)},
+                                {"cells", report.cells},
+                                {"remarks", report.remarks}};
   return DumpJson(document, 1) + '\n';
 }
 

@@ -39,6 +39,8 @@ std::span<const std::string_view> CacheStateNames();
 // The state whose rows give a workload's time in `state`: without constant operands nothing distinguishes cold-weights
 // from warm, and only warm is measured.
 CacheState StateOfRows(CacheState state, const Workload& workload);
+// How many different ones of these.
+std::size_t CountStatesOfRows(std::span<const CacheState> states, const Workload& workload);
 
 struct Measurement {
   WorkloadKey workload;

@@ -221,7 +221,8 @@ class Runner {
         std::printf("  %s  in=%s out=%s%s\n", candidate.name().c_str(), candidate.input_layout.c_str(),
                     candidate.output_layout.c_str(), candidate.library_choice ? "  the library's choice" : "");
       }
-      runs += static_cast<std::int64_t>(candidates->size() * options_.campaign.caches.size());
+      if (const Result<Workload> parsed = ParseWorkload(workload.workload.text); parsed.ok())
+        runs += static_cast<std::int64_t>(candidates->size() * CountStatesOfRows(options_.campaign.caches, *parsed));
     }
     if (options_.action == RunnerAction::kDryRun) PrintEstimate(runs);
     return std::fflush(stdout) == 0 ? 0 : Fail(Error{"standard output: writing failed"});

@@ -244,15 +244,17 @@ Result<ProcessRequest> RequestOf(const Installation& installation, const Campaig
 
 }  // namespace
 
-Result<std::int64_t> CountRows(const Installation& installation, const CampaignOptions& options,
-                               const PlanPart& part) {
+Result<std::int64_t> CountRows(const Installation& installation, const CampaignOptions& options, const PlanPart& part) {
   INFIMUM_ASSIGN_OR_RETURN(ProcessRequest request, RequestOf(installation, options, part));
   request.arguments.push_back("--list-json");
-  const std::size_t caches = Split(part.cache, ',').size();
+  std::vector<CacheState> states;
+  for (const std::string_view name : Split(part.cache, ','))
+    if (const std::optional<CacheState> state = FindCacheState(name)) states.push_back(*state);
   std::int64_t rows = 0;
   const auto take = [&](std::string_view line) -> Status {
     INFIMUM_ASSIGN_OR_RETURN(const CandidateList list, ParseCandidateList(line));
-    rows += static_cast<std::int64_t>(list.candidates.size() * caches);
+    INFIMUM_ASSIGN_OR_RETURN(const Workload workload, ParseWorkload(list.workload));
+    rows += static_cast<std::int64_t>(list.candidates.size() * CountStatesOfRows(states, workload));
     return {};
   };
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(request, take));

@@ -61,9 +61,9 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
 
 // A part of a plan whose rows a journal keeps, for a campaign over machines of which any may fail.
 struct PlanPart {
-  std::filesystem::path plan, journal;
-  Shard shard;
-  std::string tier, cache;  // as the runner's options have them
+  std::filesystem::path plan = {}, journal = {};
+  Shard shard = {};
+  std::string tier = "engine", cache = "warm";  // as the runner's options have them
   bool peaks = false;       // the device's peak rates, too
 };
 

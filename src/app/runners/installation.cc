@@ -103,8 +103,7 @@ Result<std::filesystem::path> Installation::GpuProperties(const std::string& giv
 }
 
 Result<std::filesystem::path> Installation::FrameworkScript(std::string_view framework, std::string_view task) const {
-  return Choose(share() / "frameworks", "framework", fmt::format("{}_", task), framework,
-                ".py");
+  return Choose(share() / "frameworks", "framework", fmt::format("{}_", task), framework, ".py");
 }
 
 std::string Installation::Python(const std::string& given) const {

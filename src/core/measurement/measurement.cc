@@ -1,5 +1,7 @@
 #include "infimum/measurement/measurement.h"
 
+#include <set>
+
 #include "infimum/base/enum_names.h"
 
 namespace infimum {
@@ -23,6 +25,12 @@ std::span<const std::string_view> CacheStateNames() { return kCacheStates.all();
 
 CacheState StateOfRows(CacheState state, const Workload& workload) {
   return state == CacheState::kColdWeights && !HasConstants(workload) ? CacheState::kWarm : state;
+}
+
+std::size_t CountStatesOfRows(std::span<const CacheState> states, const Workload& workload) {
+  std::set<CacheState> different;
+  for (const CacheState state : states) different.insert(StateOfRows(state, workload));
+  return different.size();
 }
 
 std::string_view Name(CandidateTier tier) { return kTiers[tier]; }

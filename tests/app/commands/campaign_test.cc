@@ -16,12 +16,10 @@ using ::testing::Not;
 
 class Campaigns : public ::testing::Test {
  protected:
-  void SetUp() override {
-    program_.Run({"plan", testing::ProgramTest::Light("squeezenet"), "-o", "all.plan"});
-  }
+  void SetUp() override { program_.Run({"plan", testing::ProgramTest::Light("squeezenet"), "-o", "all.plan"}); }
   testing::Ended Prepare(std::vector<std::string> more, const std::string& folder = "nightly") {
-    std::vector<std::string> arguments = {"campaign", "prepare", "all.plan", "--backend", "fake", "--shards", "3",
-                                          "--db",     "team.db", "-o",       folder};
+    std::vector<std::string> arguments = {"campaign", "prepare", "all.plan", "--backend", "fake", "--shards",
+                                          "3",        "--db",    "team.db",  "-o",        folder};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return program_.Infimum(arguments);
   }
@@ -32,10 +30,11 @@ class Campaigns : public ::testing::Test {
   }
   nlohmann::json Status() { return program_.Json({"campaign", "status", "nightly", "--format", "json"}); }
   std::string RowsOf(const std::string& store) {
-    return program_.Run({"query", "--sql",
-                         "SELECT w.text, c.algorithm, m.cache, m.outcome, m.best_us FROM measurements m JOIN workloads w "
-                         "ON w.id = m.workload_id JOIN candidates c ON c.id = m.candidate_id ORDER BY 1, 2, 3, 4, 5",
-                         "--db", store, "--format", "csv"});
+    return program_.Run(
+        {"query", "--sql",
+         "SELECT w.text, c.algorithm, m.cache, m.outcome, m.best_us FROM measurements m JOIN workloads w "
+         "ON w.id = m.workload_id JOIN candidates c ON c.id = m.candidate_id ORDER BY 1, 2, 3, 4, 5",
+         "--db", store, "--format", "csv"});
   }
 
   testing::ProgramTest program_;
@@ -138,8 +137,8 @@ TEST_F(Campaigns, WhatDiffersFromWhatWasPreparedIsRefused) {
 }
 
 TEST_F(Campaigns, NoPasswordStandsInTheFolder) {
-  const testing::Ended ended =
-      program_.Infimum({"campaign", "prepare", "all.plan", "--db", "postgresql://me:secret@db.example.org/x", "-o", "n"});
+  const testing::Ended ended = program_.Infimum(
+      {"campaign", "prepare", "all.plan", "--db", "postgresql://me:secret@db.example.org/x", "-o", "n"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.errors, AllOf(HasSubstr("PGPASSFILE"), Not(HasSubstr("secret"))));
   EXPECT_FALSE(std::filesystem::exists(program_.folder() / "n"));

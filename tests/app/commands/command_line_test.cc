@@ -174,7 +174,8 @@ TEST(CommandLine, EmitWritesANewFolderAndNamesWhatItLeavesOut) {
   ExpectOneError(again, "benchmarks: is not empty");
   const Ended unread = program.Infimum({"emit", "absent.txt", "-o", "other"});
   EXPECT_EQ(unread.exit_code, 1);
-  ExpectOneError(unread, "absent.txt: cannot be read: No such file or directory; `infimum plan MODEL -o FILE` writes a plan");
+  ExpectOneError(unread,
+                 "absent.txt: cannot be read: No such file or directory; `infimum plan MODEL -o FILE` writes a plan");
   EXPECT_EQ(program.Infimum({"emit", "plan.txt"}).exit_code, 2);
   EXPECT_EQ(program.Infimum({"emit", "plan.txt", "-o", "x", "--library", "mkl"}).exit_code, 2);
   program.Run({"emit", "--layer", "matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x8 bias=no weights=const", "--contract",

@@ -151,8 +151,8 @@ TEST(Plan, SurvivesEveryTruncationAndManyMutations) {
 TEST(Plan, PartsAreDealtInOrderOfShare) {
   std::string text = "# infimum plan 1\n";
   for (int i = 0; i < 10; ++i)
-    text += "share=0.0" + std::to_string((i * 7) % 10) + " pointwise kind=relu dtype=f32:-:f32 in=" +
-            std::to_string(100 + i) + "\n";
+    text += "share=0.0" + std::to_string((i * 7) % 10) +
+            " pointwise kind=relu dtype=f32:-:f32 in=" + std::to_string(100 + i) + "\n";
   text += "share=0.5 pointwise kind=relu dtype=f32:-:f32 in=100\n";  // once more
   const Result<Plan> plan = ParsePlan(text, "plan.txt");
   ASSERT_TRUE(plan.ok()) << plan.error().message;

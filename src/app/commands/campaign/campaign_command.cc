@@ -1,7 +1,7 @@
 // infimum campaign: a plan measured by many machines under a scheduler that is there already, into one store.
 #include <fmt/format.h>
 
-#include <iterator>
+#include <algorithm>
 #include <memory>
 
 #include "infimum/measurement/plan.h"
@@ -54,11 +54,12 @@ Result<int> RunOnePart(const CampaignCommand& command) {
   if (!campaign.ok()) return UsageError(campaign.error().message);
   const CampaignSettings& settings = campaign->settings();
   if (settings.infimum != InfimumVersion())
-    return UsageError(fmt::format("{}: prepared by infimum {}, this is {}: versions measure differently; use the one, or "
-                                  "prepare a campaign with the other",
-                                  command.folder, settings.infimum, InfimumVersion()));
+    return UsageError(
+        fmt::format("{}: prepared by infimum {}, this is {}: versions measure differently; use the one, or "
+                    "prepare a campaign with the other",
+                    command.folder, settings.infimum, InfimumVersion()));
   const std::string kind = command.kind.empty() ? settings.kinds.front() : command.kind;
-  if (!IsOneOf(kind, settings.kinds))
+  if (std::ranges::find(settings.kinds, kind) == settings.kinds.end())
     return UsageError(fmt::format("--kind {}: the campaign has {}", Quoted(kind), Join(settings.kinds, ", ")));
   if (command.shard < 0 || command.shard >= settings.shards)
     return UsageError(fmt::format("--shard {}: the campaign has parts 0 to {}", command.shard, settings.shards - 1));
@@ -81,10 +82,10 @@ Result<int> RunStatus(const CampaignCommand& command) {
 }  // namespace
 
 void AddCampaignCommand(CLI::App& app, Invocation& invocation) {
-  CLI::App* campaign =
-      NewCommand(app, "campaign", "a plan over many machines: prepare, run, status",
-                 "For a cluster with Slurm or Kubernetes, whose scheduler starts the parts; their rows go into one store.",
-                 "infimum campaign prepare all.plan --kind h100,l40s --db postgresql://me@db.example.org/infimum -o nightly");
+  CLI::App* campaign = NewCommand(
+      app, "campaign", "a plan over many machines: prepare, run, status",
+      "For a cluster with Slurm or Kubernetes, whose scheduler starts the parts; their rows go into one store.",
+      "infimum campaign prepare all.plan --kind h100,l40s --db postgresql://me@db.example.org/infimum -o nightly");
   campaign->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, const char* details, const std::string& example,
                        Result<int> (*run)(const CampaignCommand&)) {

@@ -60,7 +60,8 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
   std::error_code error;
   const std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
   if (std::filesystem::exists(path / "campaign.json", error))
-    return Error{path.string() + ": there is a campaign in this folder; name another, or see `infimum campaign status`"};
+    return Error{path.string() +
+                 ": there is a campaign in this folder; name another, or see `infimum campaign status`"};
   std::filesystem::create_directories(path / "logs", error);
   if (error) return Error{fmt::format("{}: cannot be made: {}", path.string(), error.message())};
 
@@ -69,12 +70,9 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
   CampaignFolder campaign(path, std::move(settings));
   const CampaignSettings& made = campaign.settings_;
   INFIMUM_RETURN_IF_ERROR(WriteOutput(campaign.plan().string(), plan));
-  std::map<std::string, std::string> values = {{"FOLDER", ShellQuoted(path.string())},
-                                               {"INFIMUM", ShellQuoted(program.string())},
-                                               {"GPU", ""},
-                                               {"LAST", std::to_string(made.shards - 1)},
-                                               {"SHARDS", std::to_string(made.shards)},
-                                               {"VERSION", made.infimum}};
+  std::map<std::string, std::string> values = {
+      {"FOLDER", ShellQuoted(path.string())},    {"INFIMUM", ShellQuoted(program.string())}, {"GPU", ""},
+      {"LAST", std::to_string(made.shards - 1)}, {"SHARDS", std::to_string(made.shards)},    {"VERSION", made.infimum}};
   const bool is_slurm = made.engine == "slurm", is_gpu = made.backend.starts_with("cuda");
   if (is_gpu) values["GPU"] = is_slurm ? "#SBATCH --gres=gpu:1\n" : ", nvidia.com/gpu: \"1\"";
   INFIMUM_ASSIGN_OR_RETURN(const std::string text,
@@ -112,9 +110,10 @@ Result<CampaignFolder> CampaignFolder::Open(const std::filesystem::path& folder)
   const std::optional<std::string> hash = Sha256OfFile(campaign.plan());
   if (!hash) return Error{campaign.plan().string() + ": cannot be read"};
   if (*hash != campaign.settings_.plan_sha256)
-    return Error{campaign.plan().string() +
-                 ": edited after the campaign was prepared, so that its parts are others; prepare a campaign of its own "
-                 "from it"};
+    return Error{
+        campaign.plan().string() +
+        ": edited after the campaign was prepared, so that its parts are others; prepare a campaign of its own "
+        "from it"};
   return campaign;
 }
 

@@ -26,10 +26,10 @@ namespace infimum::cli {
 inline constexpr const char* kAnyKind = "any";
 
 struct CampaignSettings {
-  std::string infimum;      // the version that prepared it
+  std::string infimum;  // the version that prepared it
   std::string plan_sha256;
-  std::string engine;       // slurm, kubernetes
-  std::string database;     // without a password
+  std::string engine;    // slurm, kubernetes
+  std::string database;  // without a password
   std::string backend;
   std::map<std::string, std::string> backend_options;
   std::int64_t threads = 1;

@@ -67,12 +67,13 @@ Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std:
   const InterruptHold hold;
   TimingLock lock;
   INFIMUM_RETURN_IF_ERROR(lock.Wait(talk));
-  const CampaignOptions options{.backend = settings.backend,
-                                .threads = settings.threads,
-                                .backend_options = settings.backend_options};
+  CampaignOptions options;
+  options.backend = settings.backend;
+  options.threads = settings.threads;
+  options.backend_options = settings.backend_options;
   const PlanPart measured{.plan = campaign.plan(),
-                          .shard = {shard, settings.shards},
                           .journal = campaign.of_part(kind, shard, "jsonl"),
+                          .shard = {shard, settings.shards},
                           .tier = settings.tier,
                           .cache = settings.cache,
                           .peaks = shard == 0};
@@ -85,7 +86,8 @@ Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std:
 
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(settings.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, ImportFileOf(measured.journal, {}, *store, talk));
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(done, fmt::format("{} rows, {} of them new\n", count.added + count.known, count.added)));
+  INFIMUM_RETURN_IF_ERROR(
+      WriteOutput(done, fmt::format("{} rows, {} of them new\n", count.added + count.known, count.added)));
   talk.Say(fmt::format("{}: {} rows added to {}, {} were known", part, count.added, ShownAddress(settings.database),
                        count.known));
   return {};

@@ -50,7 +50,9 @@ void Note(const ResultsHeader& header, PartStatus& part) {
 }
 
 PartStatus ReadPart(const CampaignFolder& campaign, const std::string& kind, std::int64_t shard) {
-  PartStatus part{.kind = kind, .shard = shard};
+  PartStatus part;
+  part.kind = kind;
+  part.shard = shard;
   const std::filesystem::path journal = campaign.of_part(kind, shard, "jsonl");
   std::ifstream expected(campaign.of_part(kind, shard, "expected"));
   if (std::int64_t rows = 0; expected >> rows) part.expected = rows;
@@ -73,7 +75,7 @@ PartStatus ReadPart(const CampaignFolder& campaign, const std::string& kind, std
   part.failed = static_cast<std::int64_t>(failed.size());
   if (!read.ok()) part.problem = read.error().message;
   if (std::error_code error; std::filesystem::exists(campaign.of_part(kind, shard, "done"), error))
-    part.state = PartState::kDone;
+    part.state = PartState::kSaved;
   else if (IsWhole(journal))
     part.state = PartState::kMeasured;
   else
@@ -91,7 +93,7 @@ Section PartsOf(const CampaignStatus& status, bool all) {
   Section table{.columns = {NameColumn("kind"), NumberColumn("part"), NameColumn("state"), NumberColumn("expected"),
                             NumberColumn("rows"), NumberColumn("failed"), NameColumn("host")}};
   for (const PartStatus& part : status.parts)
-    if (all || part.state != PartState::kDone)
+    if (all || part.state != PartState::kSaved)
       table.rows.push_back({part.kind, std::to_string(part.shard), NameOf(part),
                             part.expected ? std::to_string(*part.expected) : "", std::to_string(part.rows),
                             std::to_string(part.failed), JoinSet(part.hosts)});
@@ -101,7 +103,7 @@ Section PartsOf(const CampaignStatus& status, bool all) {
 }  // namespace
 
 bool CampaignStatus::is_done() const {
-  return std::ranges::all_of(parts, [](const PartStatus& part) { return part.state == PartState::kDone; });
+  return std::ranges::all_of(parts, [](const PartStatus& part) { return part.state == PartState::kSaved; });
 }
 
 std::vector<std::string> CampaignStatus::remarks() const {
@@ -145,7 +147,7 @@ std::string StatusTable(const CampaignStatus& status, const CampaignFolder& camp
     for (const PartStatus& part : status.parts) {
       if (part.kind != kind) continue;
       ++parts;
-      done += part.state == PartState::kDone ? 1 : 0;
+      done += part.state == PartState::kSaved ? 1 : 0;
       expected += part.expected.value_or(0);
       is_known = is_known && part.expected;
       all.rows += part.rows;

@@ -20,7 +20,7 @@ enum class PartState : std::uint8_t {
   kRunning,   // a runner has the journal open, as far as this machine can see its lock
   kStopped,   // neither whole nor, as far as can be seen, running: submit again
   kMeasured,  // the journal is whole, and not in the store yet
-  kDone,
+  kSaved,
 };
 inline constexpr std::array<const char*, 5> kPartStateNames = {"waiting", "running", "stopped", "measured", "done"};
 
@@ -28,10 +28,10 @@ struct PartStatus {
   std::string kind;
   std::int64_t shard = 0;
   PartState state = PartState::kWaiting;
-  std::optional<std::int64_t> expected;             // rows; known once the part has begun
-  std::int64_t rows = 0, failed = 0;                // different ones in the journal, and of these failed
+  std::optional<std::int64_t> expected;                    // rows; known once the part has begun
+  std::int64_t rows = 0, failed = 0;                       // different ones in the journal, and of these failed
   std::set<std::string> hosts, clocks, versions, devices;  // of its headers
-  std::string problem;                              // of the journal
+  std::string problem;                                     // of the journal
 };
 
 struct CampaignStatus {

@@ -1,5 +1,5 @@
 // Einsum as a transpose, a reduction, an element-wise multiplication, or a GEMM
-// of two operands at a time, from left to right. The order of dimensions within an operand is
+// of two operands at a time, in the order that takes the fewest multiplications. The order of dimensions within an operand is
 // a layout, which is not part of a GEMM's configuration.
 //
 //   "bhid,bhjd->bhij"  ->  matmul a=(b h) x i x d b=(b h) x d x j
@@ -7,6 +7,8 @@
 //   "i,j->ij"          ->  pointwise kind=multiply
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -100,8 +102,9 @@ class Contraction {
   Result<Lowering> Run() {
     INFIMUM_RETURN_IF_ERROR(Read());
     for (Term& term : terms_) INFIMUM_RETURN_IF_ERROR(TakeDiagonal(term));
+    if (terms_.size() == 1) return Single(terms_[0]);
+    ChooseOrder();
     Term left = terms_[0];
-    if (terms_.size() == 1) return Single(left);
     for (std::size_t i = 1; i < terms_.size(); ++i) {
       INFIMUM_ASSIGN_OR_RETURN(left, Combine(left, terms_[i], i));
     }
@@ -174,6 +177,41 @@ class Contraction {
     term.constness = Constness::kVariable;
     term.labels = std::move(once);
     return Status();
+  }
+
+  // Of three terms and more the order from left to right that takes the fewest multiplications.
+  void ChooseOrder() {
+    constexpr std::size_t kMostTerms = 6;  // of whose orders all are tried
+    if (terms_.size() < 3 || terms_.size() > kMostTerms) return;
+    std::map<int, double> extents;
+    for (const Term& term : terms_)
+      for (const auto& [label, extent] : term.extents)
+        extents[label] = std::max(extents[label], static_cast<double>(extent));
+    const auto cost = [&](const std::vector<std::size_t>& order) {
+      double all = 0;
+      std::set<int> left(terms_[order[0]].labels.begin(), terms_[order[0]].labels.end());
+      for (std::size_t i = 1; i < order.size(); ++i) {
+        left.insert(terms_[order[i]].labels.begin(), terms_[order[i]].labels.end());
+        double products = 1;
+        for (const int label : left) products *= extents[label];
+        all += products;
+        std::erase_if(left, [&](int label) {
+          return !Contains(result_, label) &&
+                 std::none_of(order.begin() + static_cast<std::ptrdiff_t>(i) + 1, order.end(),
+                              [&](std::size_t later) { return Contains(terms_[later].labels, label); });
+        });
+      }
+      return all;
+    };
+    std::vector<std::size_t> order(terms_.size()), best;
+    std::iota(order.begin(), order.end(), 0);
+    best = order;
+    do
+      if (cost(order) < cost(best)) best = order;
+    while (std::ranges::next_permutation(order).found);
+    std::vector<Term> ordered;
+    for (const std::size_t term : best) ordered.push_back(std::move(terms_[term]));
+    terms_ = std::move(ordered);
   }
 
   // Sums a term over the labels that nothing else has.
