@@ -1,7 +1,6 @@
 #include "infimum/measurement/plan.h"
 
 #include <array>
-#include <cctype>
 #include <optional>
 
 #include "infimum/base/text.h"
