@@ -364,7 +364,7 @@ std::string WithoutPassword(std::string_view address) {
   for (const std::string_view parameter : Split(address.substr(std::min(question + 1, address.size())), '&')) {
     constexpr std::string_view kShown[] = {"host", "port", "user", "dbname", "sslmode", "application_name"};
     const std::string_view name = parameter.substr(0, parameter.find('='));
-    if (std::find(std::begin(kShown), std::end(kShown), name) == std::end(kShown)) continue;
+    if (std::ranges::find(kShown, name) == std::end(kShown)) continue;
     parameters += (parameters.empty() ? "?" : "&") + std::string(parameter);
   }
   return OneLine(shown + parameters);
@@ -459,7 +459,7 @@ void PostgreSqlConnection::Rollback() {
 
 Result<std::string> PostgreSqlConnection::BackUp(const std::string& label) {
   std::string base = fmt::format("{}_{}", kPostgreSqlSchema, label);
-  std::replace(base.begin(), base.end(), '-', '_');
+  std::ranges::replace(base, '-', '_');
   std::string name = base;
   for (int number = 2;; ++number) {
     INFIMUM_ASSIGN_OR_RETURN(

@@ -9,7 +9,7 @@
 namespace infimum {
 
 StorableText::StorableText(std::string_view text) : text_(text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c > 0; });
+  const bool plain = std::ranges::all_of(text, [](char c) { return c > 0; });
   if (plain) return;
   std::string valid = ValidUtf8(text);
   if (valid == text && text.find('\0') == std::string_view::npos) return;

@@ -60,7 +60,7 @@ Result<std::vector<std::string>> ValuesOf(const NamedQuery& query, const std::ma
   std::vector<std::string_view> names;
   for (const QueryParameter& parameter : query.parameters) names.push_back(parameter.name);
   for (const auto& [name, value] : given) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    if (std::ranges::find(names, name) == names.end())
       return Error{fmt::format("query {} has no parameter {}{}", query.name, Quoted(name), DidYouMean(name, names))};
   }
   std::vector<std::string> values;
@@ -128,8 +128,8 @@ Result<NamedQuery> ParseQuery(std::string_view name, std::string_view text) {
       query.sql += text[at++];
       continue;
     }
-    const auto found = std::find_if(query.parameters.begin(), query.parameters.end(),
-                                    [&](const QueryParameter& known) { return known.name == parameter; });
+    const auto found =
+        std::ranges::find_if(query.parameters, [&](const QueryParameter& known) { return known.name == parameter; });
     if (found == query.parameters.end())
       return Error{fmt::format("query {}: its head does not document :{}", name, parameter)};
     const auto position = static_cast<std::size_t>(found - query.parameters.begin());
@@ -158,8 +158,7 @@ const std::vector<NamedQuery>& NamedQueries() {
 
 const NamedQuery* FindQuery(std::string_view name) {
   const std::vector<NamedQuery>& queries = NamedQueries();
-  const auto found =
-      std::find_if(queries.begin(), queries.end(), [&](const NamedQuery& query) { return query.name == name; });
+  const auto found = std::ranges::find_if(queries, [&](const NamedQuery& query) { return query.name == name; });
   return found == queries.end() ? nullptr : &*found;
 }
 

@@ -268,8 +268,7 @@ std::optional<std::int64_t> YearOfGeneration(std::string_view generation) {
 
 const DataSheet* FindDataSheetByKey(const DeviceKey& device) {
   const std::vector<DataSheet>& sheets = DataSheets();
-  const auto found =
-      std::find_if(sheets.begin(), sheets.end(), [&](const DataSheet& sheet) { return sheet.device.Key() == device; });
+  const auto found = std::ranges::find_if(sheets, [&](const DataSheet& sheet) { return sheet.device.Key() == device; });
   return found == sheets.end() ? nullptr : &*found;
 }
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "db/store/sql_store.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
@@ -46,7 +44,7 @@ Result<std::pair<std::int64_t, bool>> SaveText(Connection& connection, const cha
   INFIMUM_ASSIGN_OR_RETURN(
       const auto add,
       connection.Prepare(fmt::format("INSERT INTO {} (id, hash, name, text) VALUES ($1, $2, $3, $4)", table)));
-  INFIMUM_RETURN_IF_ERROR(add->RunWith(id, hash, StorableText(name).text(), StorableText(text).text()));
+  INFIMUM_RETURN_IF_ERROR(add->RunWith(id, hash, name, text));
   return std::pair(id, true);
 }
 
@@ -57,7 +55,7 @@ Result<std::int64_t> SaveCell(Connection& connection, const StoredCell& cell) {
   INFIMUM_ASSIGN_OR_RETURN(const auto add,
                            connection.Prepare("INSERT INTO cell_fields (cell_id, name, value) VALUES ($1, $2, $3)"));
   for (const auto& [name, value] : FieldsOf(parsed)) {
-    INFIMUM_RETURN_IF_ERROR(add->RunWith(saved.first, StorableText(name).text(), StorableText(value).text()));
+    INFIMUM_RETURN_IF_ERROR(add->RunWith(saved.first, name, value));
   }
   return saved.first;
 }
@@ -176,8 +174,7 @@ Result<std::optional<std::int64_t>> SqlStore::BeginCell(
   INFIMUM_ASSIGN_OR_RETURN(const auto add,
                            connection_->Prepare("INSERT INTO cell_attempts (id, cell_id, device_key, worker, begun_at, "
                                                 "until) VALUES ($1, $2, $3, $4, $5, $6)"));
-  INFIMUM_RETURN_IF_ERROR(
-      add->RunWith(id, *cell, attempt.device, StorableText(attempt.worker).text(), attempt.begun_at, attempt.until));
+  INFIMUM_RETURN_IF_ERROR(add->RunWith(id, *cell, attempt.device, attempt.worker, attempt.begun_at, attempt.until));
   INFIMUM_RETURN_IF_ERROR(transaction.Commit());
   return std::optional(id);
 }
@@ -195,13 +192,13 @@ Status SqlStore::EndCell(std::int64_t attempt, const CellResult& result) {
   const Interval interval = has_time ? BestSeenInterval(result.repetitions) : Interval{};
   const std::string details = DumpJson(ToJson<Json>(ResultDetails{facts, result.evidence, result.repetitions}));
   INFIMUM_RETURN_IF_ERROR(add->RunWith(
-      attempt, Name(result.state), StorableText(result.reason).text(), result.measured_at,
+      attempt, Name(result.state), result.reason, result.measured_at,
       has_time ? SqlValue(BestSeen(result.repetitions).count()) : SqlValue(nullptr),
       has_time ? SqlValue(interval.low.count()) : SqlValue(nullptr),
       has_time ? SqlValue(interval.high.count()) : SqlValue(nullptr), CountOrNull(facts.parameters),
       CountOrNull(ValueOf(facts.flops)), CountOrNull(ValueOf(facts.bytes)), CountOrNull(ValueOf(facts.weights)),
       CountOrNull(ValueOf(facts.memory)), facts.floor ? SqlValue(facts.floor->count()) : SqlValue(nullptr),
-      StorableText(result.framework_version).text(), StorableText(details).text(), std::int64_t{result.verifies}));
+      result.framework_version, details, std::int64_t{result.verifies}));
   return transaction.Commit();
 }
 

@@ -96,9 +96,7 @@ Status RowStage::AddRows(std::int64_t origin, std::span<const Measurement> rows)
            "low_us",       "high_us",        "weight"}));
   std::int64_t place = size_;
   for (const Measurement& row : rows) {
-    const StorableText workload(row.workload.text), library(row.candidate.library), algorithm(row.candidate.algorithm),
-        input(row.candidate.input_layout), output(row.candidate.output_layout), at(row.measured_at), reason(row.reason);
-    const std::string family = FamilyOf(workload.text()), flags = FormatList(row.flags);
+    const std::string family = FamilyOf(row.workload.text), flags = FormatList(row.flags);
     std::optional<double> best, low, high;
     if (row.outcome == Outcome::kMeasured && !row.repetitions.empty()) {
       const Interval interval = BestSeenInterval(row.repetitions);
@@ -108,20 +106,20 @@ Status RowStage::AddRows(std::int64_t origin, std::span<const Measurement> rows)
     }
     const SqlValue values[] = {place++,
                                origin,
-                               workload.text(),
-                               std::string_view(family),
-                               library.text(),
-                               algorithm.text(),
-                               input.text(),
-                               output.text(),
+                               row.workload.text,
+                               family,
+                               row.candidate.library,
+                               row.candidate.algorithm,
+                               row.candidate.input_layout,
+                               row.candidate.output_layout,
                                Name(row.contract),
                                Name(row.cache),
-                               at.text(),
+                               row.measured_at,
                                Name(row.outcome),
-                               reason.text(),
+                               row.reason,
                                std::int64_t{row.candidate.library_choice ? 1 : 0},
                                OrNull(row.numeric_error),
-                               std::string_view(flags),
+                               flags,
                                static_cast<std::int64_t>(row.repetitions.size()),
                                OrNull(best),
                                OrNull(low),
@@ -253,8 +251,7 @@ Result<std::int64_t> SqlImport::IdOf(const std::string& table, const std::string
   find->Bind(1, value);
   INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
   if (found) return find->Integer(0);
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id,
-                           connection_.AskInteger(fmt::format("SELECT coalesce(max(id), 0) + 1 FROM {}", table)));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextId(connection_, table.c_str()));
   std::string places = "$1, $2";
   for (std::size_t i = 0; i < values.size(); ++i) places += fmt::format(", ${}", i + 3);
   INFIMUM_ASSIGN_OR_RETURN(const auto insert, connection_.Prepare(fmt::format("INSERT INTO {} (id, {}, {}) VALUES ({})",
@@ -266,48 +263,43 @@ Result<std::int64_t> SqlImport::IdOf(const std::string& table, const std::string
 }
 
 Result<std::int64_t> SqlImport::SaveDevice(const Device& device) {
-  const StorableText name(device.name), vendor(device.vendor), generation(device.generation);
   const std::string identity = FormatTexts(device.identity);
   SqlValue generation_id = nullptr;
-  if (!generation.text().empty()) {
-    const std::optional<std::int64_t> year = YearOfGeneration(generation.text());
-    INFIMUM_ASSIGN_OR_RETURN(generation_id, IdOf("generations", "name", std::string(generation.text()), "year",
+  if (!device.generation.empty()) {
+    const std::optional<std::int64_t> year = YearOfGeneration(device.generation);
+    INFIMUM_ASSIGN_OR_RETURN(generation_id, IdOf("generations", "name", device.generation, "year",
                                                  {year ? SqlValue(*year) : SqlValue(nullptr)}));
   }
   return IdOf("devices", "key", device.Key().text,
               "kind, name, vendor, generation_id, identity, cores, last_level_cache_bytes, memory_bytes",
-              {Name(device.kind), name.text(), vendor.text(), generation_id, std::string_view(identity), device.cores,
+              {Name(device.kind), device.name, device.vendor, generation_id, identity, device.cores,
                device.last_level_cache.value, device.memory.value});
 }
 
 Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) {
   const std::string libraries = FormatTexts(environment.libraries);
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id,
-                           IdOf("environments", "key", environment.Key().text, "libraries, threads",
-                                {std::string_view(libraries), environment.threads}));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, IdOf("environments", "key", environment.Key().text,
+                                                       "libraries, threads", {libraries, environment.threads}));
   INFIMUM_ASSIGN_OR_RETURN(
       const auto add_library,
       connection_.Prepare("INSERT INTO environment_libraries (environment_id, library, version) VALUES ($1, $2, $3) "
                           "ON CONFLICT DO NOTHING"));
   for (const auto& [library, library_version] : environment.libraries) {
-    INFIMUM_RETURN_IF_ERROR(
-        add_library->RunWith(id, StorableText(library).text(), StorableText(library_version).text()));
+    INFIMUM_RETURN_IF_ERROR(add_library->RunWith(id, library, library_version));
   }
   return id;
 }
 
 Result<std::int64_t> SqlImport::SaveEvidence(const Environment& environment) {
   const std::string facts = FormatTexts(environment.evidence);
-  return IdOf("evidence", "text", environment.Told().text, "facts", {std::string_view(facts)});
+  return IdOf("evidence", "text", environment.Told().text, "facts", {facts});
 }
 
 Result<std::int64_t> SqlImport::SaveCampaign(const CampaignOrigin& campaign) {
   // Rows that belong to no campaign may come from any file.
   const bool none = campaign.key.empty();
-  const StorableText source(none ? std::string_view() : std::string_view(campaign.source)), key(campaign.key);
-  const std::string now = none ? "" : NowUtc();
-  return IdOf("campaigns", "key", std::string(key.text()), "source, imported_at",
-              {source.text(), std::string_view(now)});
+  const std::string source = none ? "" : campaign.source, now = none ? "" : NowUtc();
+  return IdOf("campaigns", "key", campaign.key, "source, imported_at", {source, now});
 }
 
 Status SqlImport::SaveOrigins() {
@@ -419,7 +411,7 @@ Result<std::int64_t> SqlImport::SavePeaks() {
   for (const Origin& origin : origins_) {
     for (const PeakRate& rate : origin.peaks) {
       INFIMUM_RETURN_IF_ERROR(add->RunWith(origin.device_id, Name(rate.kind), rate.working_set.value, Name(rate.type),
-                                           rate.threads, StorableText(rate.source).text(), rate.per_second));
+                                           rate.threads, rate.source, rate.per_second));
       added += connection_.Changes();
     }
   }
@@ -447,10 +439,8 @@ Result<std::int64_t> SqlImport::SaveRuns() {
     const auto of_summary = [&summary](double RunSummary::*value) {
       return summary ? SqlValue(*summary.*value) : SqlValue(nullptr);
     };
-    INFIMUM_RETURN_IF_ERROR(add->RunWith(StorableText(run.framework).text(), StorableText(run.framework_version).text(),
-                                         StorableText(run.model_name).text(), StorableText(run.model_sha256).text(),
-                                         StorableText(device).text(), dims, *run.threads,
-                                         StorableText(run.contract).text(), details, of_summary(&RunSummary::best_us),
+    INFIMUM_RETURN_IF_ERROR(add->RunWith(run.framework, run.framework_version, run.model_name, run.model_sha256, device,
+                                         dims, *run.threads, run.contract, details, of_summary(&RunSummary::best_us),
                                          of_summary(&RunSummary::low_us), of_summary(&RunSummary::high_us)));
     added += connection_.Changes();
   }

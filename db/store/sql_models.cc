@@ -96,8 +96,7 @@ class ModelWriter {
     find_->Reset();
     if (known) return false;
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, NextId(connection_, "models"));
-    INFIMUM_RETURN_IF_ERROR(
-        add_model_->RunWith(id, key, StorableText(model.name).text(), StorableText(model.sha256).text(), dims));
+    INFIMUM_RETURN_IF_ERROR(add_model_->RunWith(id, key, model.name, model.sha256, dims));
     std::int64_t position = 0;
     for (const ModelLayer& layer : model.layers) INFIMUM_RETURN_IF_ERROR(SaveLayer(id, position++, layer));
     return true;
@@ -111,9 +110,8 @@ class ModelWriter {
     if (!layer.workload.empty()) {
       INFIMUM_ASSIGN_OR_RETURN(workload, IdOfWorkload(layer.workload));
     }
-    return add_layer_->RunWith(model, position, StorableText(layer.name).text(), StorableText(layer.op).text(),
-                               layer.status, StorableText(layer.reason).text(), workload, layer.contract,
-                               layer.executions, layer.bytes, layer.flops);
+    return add_layer_->RunWith(model, position, layer.name, layer.op, layer.status, layer.reason, workload,
+                               layer.contract, layer.executions, layer.bytes, layer.flops);
   }
 
   Result<std::int64_t> IdOfWorkload(const std::string& text) {

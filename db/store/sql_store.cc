@@ -193,7 +193,7 @@ Result<QueryTable> SqlStore::AskSql(const std::string& sql, const SqlLimits& lim
 Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> workloads, const Selection& selection) {
   std::vector<std::string> texts;
   for (const WorkloadKey& key : workloads) texts.push_back(key.text);
-  std::sort(texts.begin(), texts.end());
+  std::ranges::sort(texts);
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
 
   // One question for the whole model; the names travel as one bound JSON text. CROSS JOIN keeps SQLite from going
@@ -236,7 +236,7 @@ Result<std::vector<Measurement>> SqlStore::Find(std::span<const WorkloadKey> wor
   // another row of the same candidate must never raise a bound; of equals the one with most repetitions, then the
   // newest.
   const auto same = [&](std::size_t a, std::size_t b) { return IdentityOf(rows[a]) == IdentityOf(rows[b]); };
-  std::sort(admitted.begin(), admitted.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::sort(admitted, [&](std::size_t a, std::size_t b) {
     const auto left = IdentityOf(rows[a]), right = IdentityOf(rows[b]);
     if (left != right) return left < right;
     const RowPlace &one = stored[a].place, &other = stored[b].place;

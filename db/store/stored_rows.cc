@@ -42,7 +42,7 @@ Result<StoredRow> RowFrom(const Statement& statement, const Connection& connecti
 Status ReadRepetitions(Connection& connection, std::span<const RowPlace> places, std::span<Measurement> rows) {
   std::vector<std::size_t> order(places.size());  // by id, as the answer comes
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places[a].id < places[b].id; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return places[a].id < places[b].id; });
   std::vector<std::string> ids;
   for (const std::size_t i : order) ids.push_back(std::to_string(places[i].id));
   if (ids.empty()) return {};

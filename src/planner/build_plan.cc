@@ -2,7 +2,6 @@
 #include <map>
 #include <set>
 
-#include "infimum/base/text.h"
 #include "infimum/graph/fusable_regions.h"
 #include "src/planner/planner.h"
 
@@ -102,12 +101,9 @@ Plan BuildPlan(std::span<const ModelGraph* const> graphs, const PlanOptions& opt
   std::set<WorkloadKey> layers;
   for (const auto& [text, use] : uses)
     if (use.is_layer) layers.insert({text});
-  const auto first_region =
-      std::stable_partition(plan.entries.begin(), plan.entries.end(),
-                            [&](const PlanEntry& entry) { return layers.contains(KeyOf(entry.workload)); });
-  const auto by_share = [](const PlanEntry& a, const PlanEntry& b) { return a.share > b.share; };
-  std::stable_sort(plan.entries.begin(), first_region, by_share);
-  std::stable_sort(first_region, plan.entries.end(), by_share);
+  const auto is_region = [&](const PlanEntry& entry) { return !layers.contains(KeyOf(entry.workload)); };
+  std::ranges::stable_sort(plan.entries, {},
+                           [&](const PlanEntry& entry) { return std::pair(is_region(entry), -entry.share); });
   return plan;
 }
 

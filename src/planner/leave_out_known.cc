@@ -56,7 +56,7 @@ Result<RowsByWorkload> FindRows(const Plan& plan, NumericContract contract, Meas
 
 bool IsSettled(const PlanEntry& entry, std::span<const Measurement> rows, const SettledRule& rule) {
   const auto skipped = [](const Measurement& row) { return row.outcome == Outcome::kSkipped; };
-  if (std::all_of(rows.begin(), rows.end(), skipped)) return false;  // also where there are none
+  if (std::ranges::all_of(rows, skipped)) return false;  // also where there are none
   if (rule.candidates) {
     std::set<std::string> seen;
     for (const Measurement& row : rows) seen.insert(row.candidate.name());

@@ -75,9 +75,8 @@ Result<std::vector<ReplayUnit>> InOrder(const ModelGraph& graph, std::vector<Rep
 
 bool IsRead(const ModelGraph& graph, ValueId value) {
   if (graph.value(value).is_graph_output) return true;
-  return std::any_of(graph.layers.begin(), graph.layers.end(), [&](const Layer& layer) {
-    return std::find(layer.inputs.begin(), layer.inputs.end(), value) != layer.inputs.end();
-  });
+  return std::ranges::any_of(
+      graph.layers, [&](const Layer& layer) { return std::ranges::find(layer.inputs, value) != layer.inputs.end(); });
 }
 
 Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const ReplayCandidate& candidate) {
@@ -172,8 +171,8 @@ class ScheduleBuilder {
     }
     step.name = step.layers.front();
     SeeStridedSliceWhole(unit, step);
-    const bool has_none = std::all_of(step.value_tensors.begin(), step.value_tensors.end(),
-                                      [](const ReplayValueTensors& one) { return one.empty(); });
+    const bool has_none =
+        std::ranges::all_of(step.value_tensors, [](const ReplayValueTensors& one) { return one.empty(); });
     if (has_none) step.value_tensors.clear();
     const auto* region = std::get_if<Region>(&unit.workload);
     if (region != nullptr && step.values.size() != region->members.size()) {

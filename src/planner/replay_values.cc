@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "infimum/base/text.h"
 #include "src/planner/replay_planner.h"
 #include "src/planner/value_tensors.h"
 
@@ -56,59 +55,47 @@ class LayerFacts {
  public:
   LayerFacts(const ModelGraph& graph, const Layer& layer) : graph_(graph), layer_(layer) {}
 
-  std::optional<double> NumberAttribute(const std::string& name) const;
-  std::optional<std::string> TextAttribute(const std::string& name) const;
-  std::optional<std::vector<double>> ListAttribute(const std::string& name) const;
+  std::optional<double> NumberAttribute(const std::string& name) const {
+    const auto found = layer_.attributes.find(name);
+    if (found == layer_.attributes.end()) return std::nullopt;
+    if (const auto* number = std::get_if<double>(&found->second)) return *number;
+    if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
+    return std::nullopt;
+  }
+  std::optional<std::string> TextAttribute(const std::string& name) const {
+    const auto found = layer_.attributes.find(name);
+    const auto* text = found == layer_.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+    return text == nullptr ? std::nullopt : std::optional<std::string>(*text);
+  }
+  std::optional<std::vector<double>> ListAttribute(const std::string& name) const {
+    const auto found = layer_.attributes.find(name);
+    if (found == layer_.attributes.end()) return std::nullopt;
+    if (const auto* numbers = std::get_if<std::vector<double>>(&found->second)) return *numbers;
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second);
+    if (list == nullptr) return std::nullopt;
+    return std::vector<double>(list->begin(), list->end());
+  }
 
   bool HasAttribute(const std::string& name) const { return layer_.attributes.contains(name); }
   bool HasInput(std::size_t position) const { return position < layer_.inputs.size() && layer_.inputs[position]; }
   // The numbers of a constant input; nullopt where they are not known.
-  std::optional<std::vector<double>> InputNumbers(std::size_t position) const;
-  std::optional<Shape> InputShape(std::size_t position) const;
-  std::optional<Shape> OutputShape(std::size_t position) const;
+  std::optional<std::vector<double>> InputNumbers(std::size_t position) const {
+    if (!HasInput(position)) return std::nullopt;
+    const std::optional<Tensor>& constant = graph_.value(*layer_.inputs[position]).constant;
+    return constant ? NumbersOf(&*constant) : std::nullopt;
+  }
+  std::optional<Shape> InputShape(std::size_t position) const {
+    return HasInput(position) ? graph_.value(*layer_.inputs[position]).shape : std::nullopt;
+  }
+  std::optional<Shape> OutputShape(std::size_t position) const {
+    if (position >= layer_.outputs.size() || !layer_.outputs[position]) return std::nullopt;
+    return graph_.value(*layer_.outputs[position]).shape;
+  }
 
  protected:
   const ModelGraph& graph_;
   const Layer& layer_;
 };
-
-std::optional<double> LayerFacts::NumberAttribute(const std::string& name) const {
-  const auto found = layer_.attributes.find(name);
-  if (found == layer_.attributes.end()) return std::nullopt;
-  if (const auto* number = std::get_if<double>(&found->second)) return *number;
-  if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
-  return std::nullopt;
-}
-
-std::optional<std::string> LayerFacts::TextAttribute(const std::string& name) const {
-  const auto found = layer_.attributes.find(name);
-  const auto* text = found == layer_.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return text == nullptr ? std::nullopt : std::optional<std::string>(*text);
-}
-
-std::optional<std::vector<double>> LayerFacts::ListAttribute(const std::string& name) const {
-  const auto found = layer_.attributes.find(name);
-  if (found == layer_.attributes.end()) return std::nullopt;
-  if (const auto* numbers = std::get_if<std::vector<double>>(&found->second)) return *numbers;
-  const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second);
-  if (list == nullptr) return std::nullopt;
-  return std::vector<double>(list->begin(), list->end());
-}
-
-std::optional<std::vector<double>> LayerFacts::InputNumbers(std::size_t position) const {
-  if (!HasInput(position)) return std::nullopt;
-  const std::optional<Tensor>& constant = graph_.value(*layer_.inputs[position]).constant;
-  return constant ? NumbersOf(&*constant) : std::nullopt;
-}
-
-std::optional<Shape> LayerFacts::InputShape(std::size_t position) const {
-  return HasInput(position) ? graph_.value(*layer_.inputs[position]).shape : std::nullopt;
-}
-
-std::optional<Shape> LayerFacts::OutputShape(std::size_t position) const {
-  if (position >= layer_.outputs.size() || !layer_.outputs[position]) return std::nullopt;
-  return graph_.value(*layer_.outputs[position]).shape;
-}
 
 bool GrowsByWholeNumbers(const Shape& input, const Shape& output) {
   for (std::size_t i = 0; i < input.rank(); ++i)
@@ -159,8 +146,7 @@ Status CheckResize(const ModelGraph& graph, const Layer& layer) {
     return Error{"its 'cubic_coeff_a' is not -0.75"};
   }
   // PyTorch's differ where a dimension becomes one element.
-  const bool shrinks_to_one = std::find(output->dims.begin(), output->dims.end(), 1) != output->dims.end() &&
-                              output->rank() > 2 &&
+  const bool shrinks_to_one = std::ranges::find(output->dims, 1) != output->dims.end() && output->rank() > 2 &&
                               *std::min_element(output->dims.begin() + 2, output->dims.end()) == 1;
   if (coordinates != "half_pixel" && (coordinates != "pytorch_half_pixel" || shrinks_to_one))
     return Error{"its 'coordinate_transformation_mode' is '" + coordinates + "'"};
@@ -212,7 +198,7 @@ class ValueReader : private LayerFacts {
     const auto operators = PointwiseOnnxOperators();
     const auto element_wise = std::ranges::find(operators, op, &PointwiseOperator::onnx);
     if (element_wise != operators.end()) return ReadParameters(element_wise->kind);
-    if (std::find(std::begin(kPlain), std::end(kPlain), op) == std::end(kPlain)) {
+    if (std::ranges::find(kPlain, op) == std::end(kPlain)) {
       return Error{"operator " + op + " is not supported yet"};
     }
     // A split with unread parts becomes a slice, with starts of its own.
@@ -317,7 +303,7 @@ class ValueReader : private LayerFacts {
       // The step does not matter for one element.
       if (HasInput(4) && to->dims[place] > 1) apart[place] = static_cast<std::int64_t>((*steps)[i]);
     }
-    if (std::any_of(apart.begin(), apart.end(), [](std::int64_t step) { return step != 1; })) {
+    if (std::ranges::any_of(apart, [](std::int64_t step) { return step != 1; })) {
       return ReplayValues{{"starts", {starts.begin(), starts.end()}}, {"steps", {apart.begin(), apart.end()}}};
     }
     return Merged(*from, *to, starts, movement->inputs[0], movement->outputs[0]);

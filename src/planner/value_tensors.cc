@@ -77,7 +77,7 @@ std::optional<ValueTensors> ValueTensorsOf(const Layer& layer) {
     if (IsGiven(layer, 6)) found.tensors["initial_c"] = *layer.inputs[6];
     return found;
   }
-  const auto form = std::find_if(Forms().begin(), Forms().end(), [&](const Form& f) { return f.op == layer.op; });
+  const auto form = std::ranges::find_if(Forms(), [&](const Form& f) { return f.op == layer.op; });
   if (form == Forms().end()) return std::nullopt;
   for (std::size_t i = 0; i < form->operands.size(); ++i)
     Add(layer, "in" + std::to_string(i), form->operands[i], found);

@@ -13,7 +13,7 @@ namespace {
 
 // Runs in every inference and takes time: no constant, no view.
 bool IsWork(const ModelGraph& graph, const Layer& layer) {
-  const bool computes = std::any_of(layer.outputs.begin(), layer.outputs.end(), [&](const auto& output) {
+  const bool computes = std::ranges::any_of(layer.outputs, [&](const auto& output) {
     return output && graph.value(*output).kind == ValueKind::kIntermediate;
   });
   return computes && (layer.status != LayerStatus::kFree || !layer.bodies.empty());
@@ -128,8 +128,8 @@ std::vector<LayerId> WithViews(const ModelGraph& graph, const std::vector<LayerI
   const auto is_member = [&](std::size_t i) { return std::binary_search(members.begin(), members.end(), LayerId(i)); };
   std::vector<bool> after(graph.values.size()), before(graph.values.size());
   const auto any = [](const std::vector<bool>& marked, const std::vector<std::optional<ValueId>>& values) {
-    return std::any_of(values.begin(), values.end(),
-                       [&](const std::optional<ValueId>& value) { return value && marked[value->index()]; });
+    return std::ranges::any_of(values,
+                               [&](const std::optional<ValueId>& value) { return value && marked[value->index()]; });
   };
   const auto mark = [](std::vector<bool>& marked, const std::vector<std::optional<ValueId>>& values) {
     for (const std::optional<ValueId>& value : values)
@@ -147,19 +147,19 @@ std::vector<LayerId> WithViews(const ModelGraph& graph, const std::vector<LayerI
     mark(before, layer.inputs);
     all.push_back(LayerId(i));
   }
-  std::reverse(all.begin(), all.end());
+  std::ranges::reverse(all);
   return all;
 }
 
 std::vector<Piece> CutIntoRegions(const ModelGraph& graph) {
   std::vector<FusableRegion> regions = FindFusableRegions(graph);
-  std::stable_sort(regions.begin(), regions.end(),
-                   [](const FusableRegion& a, const FusableRegion& b) { return a.layers.size() > b.layers.size(); });
+  std::ranges::stable_sort(
+      regions, [](const FusableRegion& a, const FusableRegion& b) { return a.layers.size() > b.layers.size(); });
   std::vector<Piece> pieces;
   std::vector<bool> taken(graph.layers.size());
   for (const FusableRegion& region : regions) {
     const auto is_taken = [&](LayerId id) { return taken[id.index()]; };
-    if (std::any_of(region.layers.begin(), region.layers.end(), is_taken)) continue;
+    if (std::ranges::any_of(region.layers, is_taken)) continue;
     const Work work = WorkOf(region.workload);
     pieces.push_back(
         {WithViews(graph, region.layers),
@@ -169,7 +169,7 @@ std::vector<Piece> CutIntoRegions(const ModelGraph& graph) {
   }
   for (std::size_t i = 0; i < graph.layers.size(); ++i)
     if (!taken[i] && IsWork(graph, graph.layers[i])) pieces.push_back(PieceOf(graph, i));
-  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.layers < b.layers; });
+  std::ranges::sort(pieces, {}, &Piece::layers);
   return pieces;
 }
 

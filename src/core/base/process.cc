@@ -124,8 +124,8 @@ std::string DescribeExit(int status, const OutOfMemoryKills& kills) {
     return "exited with code " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : status);
   const int signal = WTERMSIG(status);
   std::string name = strsignal(signal);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   std::string text = "killed by signal " + std::to_string(signal) + " (" + name + ")";
   if (signal != SIGKILL) return text;
   const std::optional<std::int64_t> ended = kills.since();

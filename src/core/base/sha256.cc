@@ -141,7 +141,7 @@ void Sha256Hash::Add(std::span<const std::byte> bytes) {
   const std::size_t whole = bytes.size() / kBlock;
   Compress(state_, bytes.data(), whole, instructions_);
   const std::span<const std::byte> rest = bytes.subspan(whole * kBlock);
-  std::copy(rest.begin(), rest.end(), rest_.begin());
+  std::ranges::copy(rest, rest_.begin());
   rest_size_ = rest.size();
 }
 

@@ -22,13 +22,7 @@ const MatMulConfig* AsProduct(const std::optional<FusionStep>& step) {
 }
 
 const PointwiseConfig* AsPointwise(const std::optional<FusionStep>& step, PointwiseKind kind, std::size_t operands) {
-  const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
-  return config != nullptr && config->kind == kind && step->operands.size() == operands ? config : nullptr;
-}
-
-const MovementConfig* AsMovement(const std::optional<FusionStep>& step, MovementKind kind) {
-  const auto* config = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
-  return config != nullptr && config->kind == kind ? config : nullptr;
+  return step && step->operands.size() == operands ? AsPointwise(step, kind) : nullptr;
 }
 
 std::int64_t CountOf(std::span<const std::int64_t> dims) {

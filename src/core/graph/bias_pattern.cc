@@ -60,6 +60,16 @@ std::optional<FusionStep> OnlyReader(const FusionSteps& steps, ValueId value) {
   return steps.StepOf(steps.ReadersOf(value)[0]);
 }
 
+const PointwiseConfig* AsPointwise(const std::optional<FusionStep>& step, PointwiseKind kind) {
+  const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
+  return config != nullptr && config->kind == kind ? config : nullptr;
+}
+
+const MovementConfig* AsMovement(const std::optional<FusionStep>& step, MovementKind kind) {
+  const auto* config = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
+  return config != nullptr && config->kind == kind ? config : nullptr;
+}
+
 std::vector<FusionPattern> FindBiasPatterns(const FusionSteps& steps) {
   std::vector<FusionPattern> patterns;
   for (std::size_t i = 0; i < steps.graph().layers.size(); ++i) {

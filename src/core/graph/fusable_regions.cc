@@ -193,8 +193,7 @@ class Finder {
   void ProposeRotary(const FusionStep& sum) {
     const auto product = [&](ValueId value) {
       std::optional<FusionStep> step = steps_.WriterOf(value) ? StepAt(*steps_.WriterOf(value)) : std::nullopt;
-      const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
-      const bool is_product = config != nullptr && config->kind == PointwiseKind::kMultiply;
+      const bool is_product = AsPointwise(step, PointwiseKind::kMultiply) != nullptr;
       return is_product && OnlyReader(steps_, value) ? step : std::nullopt;
     };
     if (std::get<PointwiseConfig>(sum.config).kind != PointwiseKind::kAdd || sum.operands.size() != 2 ||
@@ -224,19 +223,14 @@ class Finder {
     const auto written = [&](ValueId by) {
       return OnlyReader(steps_, by) && steps_.WriterOf(by) ? steps_.StepOf(*steps_.WriterOf(by)) : std::nullopt;
     };
-    const auto movement = [](const std::optional<FusionStep>& step, MovementKind kind) {
-      const auto* config = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
-      return config != nullptr && config->kind == kind ? config : nullptr;
-    };
     const std::optional<FusionStep> joined = written(value);
-    const MovementConfig* concat = movement(joined, MovementKind::kConcat);
+    const MovementConfig* concat = AsMovement(joined, MovementKind::kConcat);
     if (concat == nullptr || concat->inputs.size() != 2 || concat->inputs[0].dims.back() != 1) return std::nullopt;
     const std::optional<FusionStep> negative = written(joined->operands[0]), first = written(joined->operands[1]);
-    const auto* negated = negative ? std::get_if<PointwiseConfig>(&negative->config) : nullptr;
-    if (negated == nullptr || negated->kind != PointwiseKind::kNegative) return std::nullopt;
+    if (AsPointwise(negative, PointwiseKind::kNegative) == nullptr) return std::nullopt;
     const std::optional<FusionStep> second = written(negative->operands[0]);
     for (const auto* half : {&first, &second}) {
-      const MovementConfig* slice = movement(*half, MovementKind::kSlice);
+      const MovementConfig* slice = AsMovement(*half, MovementKind::kSlice);
       if (slice == nullptr || (*half)->operands[0] != first->operands[0] ||
           StartsAtZero(steps_, **half) != (half == &first) ||
           ElementCount(slice->inputs[0]) != 2 * ElementCount(slice->outputs[0]) ||
@@ -257,8 +251,7 @@ class Finder {
       return;
     const auto movement = [&](std::optional<LayerId> layer, MovementKind kind) {
       std::optional<FusionStep> step = layer ? StepAt(*layer) : std::nullopt;
-      const auto* config = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
-      return config != nullptr && config->kind == kind ? step : std::nullopt;
+      return AsMovement(step, kind) != nullptr ? step : std::nullopt;
     };
     std::vector<FusionStep> members{product};
     std::size_t states = 0;

@@ -30,6 +30,9 @@ std::vector<FusionPattern> FindAttentionPatterns(const FusionSteps& steps);
 
 // The one layer that reads the value, where nothing else does and it does not leave the graph.
 std::optional<FusionStep> OnlyReader(const FusionSteps& steps, ValueId value);
+// The step's configuration, where there is a step and it is of that kind; else null.
+const PointwiseConfig* AsPointwise(const std::optional<FusionStep>& step, PointwiseKind kind);
+const MovementConfig* AsMovement(const std::optional<FusionStep>& step, MovementKind kind);
 // Whether a Slice's result begins where what it reads does.
 bool StartsAtZero(const FusionSteps& steps, const FusionStep& slice);
 

@@ -9,8 +9,7 @@ MemoryPlan PlanMemory(const std::vector<BufferLife>& buffers, std::size_t alignm
   const auto aligned = [&](std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
   std::vector<std::size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return buffers[a].bytes > buffers[b].bytes; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return buffers[a].bytes > buffers[b].bytes; });
   MemoryPlan plan;
   plan.offsets.resize(buffers.size());
   std::vector<std::size_t> placed;  // by offset
@@ -25,8 +24,8 @@ MemoryPlan PlanMemory(const std::vector<BufferLife>& buffers, std::size_t alignm
     }
     plan.offsets[buffer] = offset;
     plan.bytes = std::max(plan.bytes, offset + own.bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), buffer,
-                                   [&](std::size_t a, std::size_t b) { return plan.offsets[a] < plan.offsets[b]; }),
+    placed.insert(std::ranges::upper_bound(
+                      placed, buffer, [&](std::size_t a, std::size_t b) { return plan.offsets[a] < plan.offsets[b]; }),
                   buffer);
   }
   return plan;

@@ -69,7 +69,7 @@ std::vector<std::vector<LayerId>> Predecessors(const ModelGraph& graph) {
       const auto found = producer_by_name.find(name);
       if (found != producer_by_name.end() && found->second < LayerId(i)) before.push_back(found->second);
     }
-    std::sort(before.begin(), before.end());
+    std::ranges::sort(before);
     before.erase(std::unique(before.begin(), before.end()), before.end());
   }
   return predecessors;

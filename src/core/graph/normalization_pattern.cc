@@ -8,11 +8,6 @@
 namespace infimum {
 namespace {
 
-const PointwiseConfig* AsPointwise(const std::optional<FusionStep>& step, PointwiseKind kind) {
-  const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
-  return config != nullptr && config->kind == kind ? config : nullptr;
-}
-
 // Of the innermost of two dimensions, or of the only one.
 const ReductionConfig* AsRowReduction(const LayerConfig& layer, ReductionKind kind) {
   const auto* config = std::get_if<ReductionConfig>(&layer);
@@ -70,8 +65,9 @@ class NormalizationMatch {
     layers_ = {norm.layers[0]};
     ValueId divisor = Take(*step);
     step = OnlyReader(steps_, divisor);
-    const auto* expand = step ? std::get_if<MovementConfig>(&step->config) : nullptr;
-    if (expand != nullptr && expand->kind == MovementKind::kExpand && IsWhole(expand->outputs[0])) {
+    const MovementConfig* expand = AsMovement(step, MovementKind::kExpand);
+    if (expand != nullptr && !IsWhole(expand->outputs[0])) expand = nullptr;
+    if (expand != nullptr) {
       divisor = Take(*step);
       step = OnlyReader(steps_, divisor);
     }

@@ -258,8 +258,8 @@ std::vector<Operand> OutputsOf(const Workload& workload) {
 }
 
 bool RunsOnce(const ReplaySchedule& schedule, const ReplayStep& step) {
-  return std::all_of(step.outputs.begin(), step.outputs.end(),
-                     [&](std::size_t output) { return schedule.tensors[output].kind == ReplayTensorKind::kWeight; });
+  return std::ranges::all_of(
+      step.outputs, [&](std::size_t output) { return schedule.tensors[output].kind == ReplayTensorKind::kWeight; });
 }
 
 Status Validate(const ReplaySchedule& schedule) { return Checker(schedule).Run(); }

@@ -11,8 +11,7 @@ void SortByStart(Timeline& timeline) {
   };
   // Stable: of two that look the same the one that the profiler wrote first is the caller.
   const auto sort = [&](auto& entries) {
-    if (!std::is_sorted(entries.begin(), entries.end(), before))
-      std::stable_sort(entries.begin(), entries.end(), before);
+    if (!std::ranges::is_sorted(entries, before)) std::ranges::stable_sort(entries, before);
   };
   sort(timeline.host_calls);
   sort(timeline.device_work);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <utility>
 
 namespace infimum {
@@ -67,7 +68,7 @@ std::optional<ParsedName> ParseLetters(std::string_view name, std::size_t rank) 
 
 std::vector<ElementRun> Normalized(std::vector<ElementRun> runs) {
   std::erase_if(runs, [](const ElementRun& run) { return run.extent == 1; });
-  std::ranges::sort(runs, [](const ElementRun& a, const ElementRun& b) { return a.logical > b.logical; });
+  std::ranges::sort(runs, std::ranges::greater(), &ElementRun::logical);
   std::vector<ElementRun> joined;
   for (const ElementRun& run : runs) {
     const bool continues = !joined.empty() && joined.back().logical == run.extent * run.logical &&

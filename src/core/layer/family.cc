@@ -49,8 +49,9 @@ Status CheckTypes(const OperandTypes& types, bool weights) {
 
 Bytes SizeOf(const Operand& operand) { return SizeOf(operand.type, ElementCount(operand.shape)); }
 
-Work WholeWork(const std::vector<Operand>& operands, const std::vector<Operand>& outputs) {
+Work WholeWork(const std::vector<Operand>& operands, const std::vector<Operand>& outputs, Flops flops) {
   Work work;
+  work.direct = work.conventional = flops;
   for (const Operand& operand : operands) work.operand_reads.push_back(SizeOf(operand));
   for (const Operand& output : outputs) work.written += SizeOf(output);
   return work;

@@ -85,8 +85,8 @@ std::vector<Operand> OutputsOfFamily(const Config& config) {
     return {{config.input, config.types.output, false}};
 }
 
-// Work that reads each operand and writes each output whole.
-Work WholeWork(const std::vector<Operand>& operands, const std::vector<Operand>& outputs);
+// Work that reads each operand and writes each output whole; with so many operations, directly and conventionally.
+Work WholeWork(const std::vector<Operand>& operands, const std::vector<Operand>& outputs, Flops flops = {});
 
 // outer x axis x inner of a shape that CheckTensor accepts.
 Shape OuterAxisInner(const Shape& shape, std::size_t axis);

@@ -94,10 +94,8 @@ Status CheckFields(const MatMulConfig& config) {
 Result<Work> ComputeWork(const MatMulConfig& config) {
   const std::int64_t results = ElementCount(OutputShape(config));
   const std::int64_t bias_flops = config.bias == MatMulBias::kNone ? 0 : results;
-  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  INFIMUM_ASSIGN_OR_RETURN(work.direct, (ExactCount(2) * results * config.a.dims.back() + bias_flops).AsFlops());
-  work.conventional = work.direct;
-  return work;
+  INFIMUM_ASSIGN_OR_RETURN(const Flops flops, (ExactCount(2) * results * config.a.dims.back() + bias_flops).AsFlops());
+  return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), flops);
 }
 
 }  // namespace

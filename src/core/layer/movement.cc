@@ -4,7 +4,6 @@
 #include <array>
 #include <numeric>
 
-#include "infimum/base/text.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 

@@ -84,11 +84,8 @@ Status CheckFields(const NormalizationConfig& config) {
 }
 
 Result<Work> ComputeWork(const NormalizationConfig& config) {
-  const std::int64_t elements = ElementCount(config.input);
-  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  INFIMUM_ASSIGN_OR_RETURN(work.direct, (FlopsPerElement(config) * elements).AsFlops());
-  work.conventional = work.direct;
-  return work;
+  INFIMUM_ASSIGN_OR_RETURN(const Flops flops, (FlopsPerElement(config) * ElementCount(config.input)).AsFlops());
+  return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), flops);
 }
 
 Status CheckFields(const SoftmaxConfig& config) {
@@ -120,11 +117,8 @@ std::vector<Operand> OperandsOfFamily(const NormalizationConfig& config) {
 
 // At most 5 * kMaxElements operations: exact without a check.
 Work WorkOf(const SoftmaxConfig& config) {
-  const std::int64_t elements = ElementCount(config.input);
-  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  work.direct = Flops{(config.kind == SoftmaxKind::kHardmax ? 1 : 5) * elements};
-  work.conventional = work.direct;
-  return work;
+  const Flops flops{(config.kind == SoftmaxKind::kHardmax ? 1 : 5) * ElementCount(config.input)};
+  return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), flops);
 }
 
 Status Validate(const SoftmaxConfig& config) { return CheckFields(config); }

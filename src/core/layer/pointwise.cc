@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "infimum/base/text.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
-#include "src/core/layer/formulas.h"
 
 namespace infimum {
 namespace {
@@ -116,19 +114,18 @@ bool HasIntegerFormula(PointwiseKind kind) {
   return OperandsOf(kind).most == 1 ? EvaluateInteger(kind, 1).has_value() : EvaluateInteger(kind, 1, 1).has_value();
 }
 
+// The cases of the following switches, in the number type T.
+#define INFIMUM_EVALUATED(kind, formula) \
+  case PointwiseKind::kind:              \
+    return static_cast<T>(formula);
+
 std::optional<double> Evaluate(PointwiseKind kind, double x, const PointwiseParameters& p) {
   using namespace formulas;
   using T = double;
   switch (kind) {
-#define INFIMUM_REAL_UNARY(kind, formula) \
-  case PointwiseKind::kind:               \
-    return formula;
-#define INFIMUM_REAL_TRUTH(kind, formula) \
-  case PointwiseKind::kind:               \
-    return formula;
-#define INFIMUM_TRUTH_UNARY(kind, formula) \
-  case PointwiseKind::kind:                \
-    return formula;
+#define INFIMUM_REAL_UNARY INFIMUM_EVALUATED
+#define INFIMUM_REAL_TRUTH INFIMUM_EVALUATED
+#define INFIMUM_TRUTH_UNARY INFIMUM_EVALUATED
 #include "src/core/layer/pointwise_kinds.def"
     default:
       return std::nullopt;
@@ -137,13 +134,10 @@ std::optional<double> Evaluate(PointwiseKind kind, double x, const PointwisePara
 
 std::optional<double> Evaluate(PointwiseKind kind, double a, double b) {
   using namespace formulas;
+  using T = double;
   switch (kind) {
-#define INFIMUM_REAL_BINARY(kind, formula) \
-  case PointwiseKind::kind:                \
-    return formula;
-#define INFIMUM_TRUTH_BINARY(kind, formula) \
-  case PointwiseKind::kind:                 \
-    return formula;
+#define INFIMUM_REAL_BINARY INFIMUM_EVALUATED
+#define INFIMUM_TRUTH_BINARY INFIMUM_EVALUATED
 #include "src/core/layer/pointwise_kinds.def"
     default:
       return std::nullopt;
@@ -154,12 +148,8 @@ std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t x, 
   using namespace formulas;
   using T = std::int64_t;
   switch (kind) {
-#define INFIMUM_INTEGER_UNARY(kind, formula) \
-  case PointwiseKind::kind:                  \
-    return static_cast<T>(formula);
-#define INFIMUM_TRUTH_UNARY(kind, formula) \
-  case PointwiseKind::kind:                \
-    return formula;
+#define INFIMUM_INTEGER_UNARY INFIMUM_EVALUATED
+#define INFIMUM_TRUTH_UNARY INFIMUM_EVALUATED
 #include "src/core/layer/pointwise_kinds.def"
     default:
       return std::nullopt;
@@ -168,18 +158,17 @@ std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t x, 
 
 std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t a, std::int64_t b) {
   using namespace formulas;
+  using T = std::int64_t;
   switch (kind) {
-#define INFIMUM_INTEGER_BINARY(kind, formula) \
-  case PointwiseKind::kind:                   \
-    return static_cast<std::int64_t>(formula);
-#define INFIMUM_TRUTH_BINARY(kind, formula) \
-  case PointwiseKind::kind:                 \
-    return formula;
+#define INFIMUM_INTEGER_BINARY INFIMUM_EVALUATED
+#define INFIMUM_TRUTH_BINARY INFIMUM_EVALUATED
 #include "src/core/layer/pointwise_kinds.def"
     default:
       return std::nullopt;
   }
 }
+
+#undef INFIMUM_EVALUATED
 
 Shape OutputShape(const PointwiseConfig& config) {
   const Result<Shape> shape = BroadcastOf(config.inputs);
@@ -248,10 +237,7 @@ Work WorkOf(const PointwiseConfig& config) {
   // A mean divides at the end.
   const std::int64_t flops =
       variadic ? row.flops * (operands - 1) + (config.kind == PointwiseKind::kMean ? 1 : 0) : row.flops;
-  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  work.direct = Flops{flops * elements};
-  work.conventional = work.direct;
-  return work;
+  return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), Flops{flops * elements});
 }
 
 Status Validate(const PointwiseConfig& config) {

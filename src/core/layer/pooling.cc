@@ -1,7 +1,5 @@
 #include "src/core/layer/pooling.h"
 
-#include <algorithm>
-
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 #include "src/core/layer/windows.h"

@@ -24,9 +24,8 @@ Result<Work> ComputeWork(const RecurrentConfig& config) {
   const ExactCount inner = ExactCount(2) * (ExactCount(config.input) + config.hidden) + kElementwiseFlops;
   const ExactCount elements =
       ExactCount(config.directions) * config.sequence * config.batch * GateCount(config.kind) * config.hidden;
-  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  INFIMUM_ASSIGN_OR_RETURN(work.direct, (elements * inner).AsFlops());
-  work.conventional = work.direct;
+  INFIMUM_ASSIGN_OR_RETURN(const Flops flops, (elements * inner).AsFlops());
+  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), flops);
   // The first step multiplies r with an initial state that is zero unless the model gives one, so that a
   // single step need not read r.
   if (config.sequence == 1) work.operand_reads[kRecurrentWeights] = Bytes{0};

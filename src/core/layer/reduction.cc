@@ -89,11 +89,8 @@ ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shap
 
 // At most 2 * kMaxElements operations: exact without a check.
 Work WorkOf(const ReductionConfig& config) {
-  const std::int64_t elements = ElementCount(config.input);
-  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  work.direct = Flops{kReductionFlops[static_cast<std::size_t>(config.kind)] * elements};
-  work.conventional = work.direct;
-  return work;
+  const Flops flops{kReductionFlops[static_cast<std::size_t>(config.kind)] * ElementCount(config.input)};
+  return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), flops);
 }
 
 Status Validate(const ReductionConfig& config) {
@@ -110,11 +107,7 @@ Status Validate(const ReductionConfig& config) {
 }
 
 Work WorkOf(const ScanConfig& config) {
-  const std::int64_t elements = ElementCount(config.input);
-  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  work.direct = Flops{elements};
-  work.conventional = work.direct;
-  return work;
+  return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), Flops{ElementCount(config.input)});
 }
 
 Status Validate(const ScanConfig& config) { return CheckAxis(config.types, config.input, config.axis); }
@@ -124,10 +117,8 @@ Work WorkOf(const SortConfig& config) {
   const std::int64_t elements = ElementCount(config.input);
   const std::int64_t length = config.input.dims[static_cast<std::size_t>(config.axis)];
   const std::int64_t lines = elements / length;
-  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  work.direct = Flops{lines * (config.kind == SortKind::kSort ? SortComparisons(length) : length)};
-  work.conventional = work.direct;
-  return work;
+  const Flops flops{lines * (config.kind == SortKind::kSort ? SortComparisons(length) : length)};
+  return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), flops);
 }
 
 Status Validate(const SortConfig& config) {

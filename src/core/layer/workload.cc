@@ -69,7 +69,7 @@ bool HasConstants(const Workload& workload) {
   if (const auto* config = std::get_if<LayerConfig>(&workload)) {
     if (std::holds_alternative<NormalizationConfig>(*config)) return false;
     const std::vector<Operand> operands = OperandsOf(*config);
-    return std::any_of(operands.begin(), operands.end(), [](const Operand& operand) { return operand.constant; });
+    return std::ranges::any_of(operands, [](const Operand& operand) { return operand.constant; });
   }
   for (const RegionMember& member : std::get<Region>(workload).members) {
     for (const RegionOperand& operand : member.operands)

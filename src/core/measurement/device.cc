@@ -100,8 +100,7 @@ DeviceKey Device::Key() const {
     }
   }
   for (const auto& [field_name, value] : identity) {
-    if (std::find(kFieldOrder.begin(), kFieldOrder.end(), field_name) == kFieldOrder.end())
-      text += Field(field_name, value);
+    if (std::ranges::find(kFieldOrder, field_name) == kFieldOrder.end()) text += Field(field_name, value);
   }
   return {std::move(text)};
 }

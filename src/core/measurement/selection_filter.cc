@@ -65,9 +65,8 @@ std::map<std::string_view, EnvironmentKey> ChooseEnvironments(std::span<const Me
     const auto rank = [](const auto& entry) {
       return std::tuple(entry.second.tried.size(), entry.second.newest, std::string_view(entry.first.text));
     };
-    chosen[library] = std::max_element(environments.begin(), environments.end(), [&](const auto& a, const auto& b) {
-                        return rank(a) < rank(b);
-                      })->first;
+    chosen[library] =
+        std::ranges::max_element(environments, [&](const auto& a, const auto& b) { return rank(a) < rank(b); })->first;
   }
   return chosen;
 }
@@ -109,7 +108,7 @@ void MemorySource::Add(Measurement measurement, const Environment& environment) 
   environments_.emplace(measurement.environment, environment);
   std::vector<Measurement>& rows = rows_[measurement.workload];
   // Adding the same row again adds nothing, as in a store.
-  if (std::find(rows.begin(), rows.end(), measurement) == rows.end()) rows.push_back(std::move(measurement));
+  if (std::ranges::find(rows, measurement) == rows.end()) rows.push_back(std::move(measurement));
 }
 
 void MemorySource::SetPeaks(const DeviceKey& device, DevicePeaks peaks) { peaks_[device] = std::move(peaks); }

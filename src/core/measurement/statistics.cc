@@ -10,7 +10,7 @@ namespace {
 
 std::vector<Latency> Sorted(std::span<const Latency> samples) {
   std::vector<Latency> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   return sorted;
 }
 
@@ -102,7 +102,7 @@ namespace {
 std::vector<Latency> SortedMedians(std::span<const Repetition> repetitions) {
   std::vector<Latency> medians;
   for (const Repetition& repetition : repetitions) medians.push_back(repetition.median);
-  std::sort(medians.begin(), medians.end());
+  std::ranges::sort(medians);
   return medians;
 }
 

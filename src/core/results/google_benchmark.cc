@@ -122,7 +122,7 @@ Result<std::string> ReadAll(std::istream& input) {
 // "line:column" of a byte, both from 1.
 std::string PlaceOf(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const auto line = std::ranges::count(before, '\n') + 1;
   const std::size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   return std::to_string(line) + ":" + std::to_string(before.size() - line_begin + 1);
 }

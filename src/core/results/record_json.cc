@@ -1,7 +1,6 @@
 #include "src/core/results/record_json.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "infimum/base/text.h"
@@ -44,7 +43,7 @@ bool IsUtcTime(std::string_view text) {
 }
 
 bool IsName(std::string_view text) {
-  return !text.empty() && std::none_of(text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c); });
+  return !text.empty() && std::ranges::none_of(text, [](unsigned char c) { return std::iscntrl(c); });
 }
 
 // The name "library/algorithm" must tell both, on one line.

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
 #include "src/core/results/run_json.h"
