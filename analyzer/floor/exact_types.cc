@@ -26,8 +26,8 @@ DataType TypeOfBoth(DataType a, DataType b) {
 }  // namespace
 
 std::vector<DataType> FindExactTypes(const ModelGraph& graph) {
-  constexpr std::string_view kSame[] = {"Dropout", "Expand",  "Flatten", "Gather", "Identity",  "MaxPool",  "Relu",
-                                        "Reshape", "Slice",   "Split",   "Squeeze", "Transpose", "Unsqueeze"};
+  constexpr std::string_view kSame[] = {"Dropout", "Expand", "Flatten", "Gather",  "Identity",  "MaxPool",  "Relu",
+                                        "Reshape", "Slice",  "Split",   "Squeeze", "Transpose", "Unsqueeze"};
   constexpr std::string_view kConversions[] = {"Cast", "DequantizeLinear", "com.microsoft.DequantizeLinear"};
   // Of each value the type in which its numbers are exact; layers are in topological order.
   std::vector<DataType> exact(graph.values.size());

@@ -32,9 +32,7 @@ bool KeepsRowsApart(const ModelGraph& graph, const Layer& layer) {
          graph.value(*layer.inputs[layer.operand_inputs[1]]).kind == ValueKind::kWeight;
 }
 
-double ElementsOf(const Value& value) {
-  return value.shape ? static_cast<double>(ElementCount(*value.shape)) : 0;
-}
+double ElementsOf(const Value& value) { return value.shape ? static_cast<double>(ElementCount(*value.shape)) : 0; }
 
 // Of an attention, or of a region that joins caches, attends and hands them on.
 const AttentionConfig* AttentionOf(const Layer& layer) {
@@ -146,8 +144,9 @@ class Masks {
   // How an unchanging mask was made.
   struct Making {
     int comparisons = 0;
-    bool is_other = false;         // by tests of another kind, or stored as it is
-    std::vector<double> numbers;  // that are compared with, or added to positions: a window's length, or where it begins
+    bool is_other = false;  // by tests of another kind, or stored as it is
+    std::vector<double>
+        numbers;  // that are compared with, or added to positions: a window's length, or where it begins
   };
 
   Making MakingOf(ValueId mask) const {

@@ -132,7 +132,7 @@ Section TokensSection(const SweepReport& report, bool rooflines) {
       .note =
           "TTFT: time to the first token, the whole context as a prompt, with logits of all of it where the "
           "model returns them. TPOT: time of each token behind "
-          "it, of all sequences of the batch together, each with so many positions in its caches. Least: "
+          "it, of all sequences of the batch together, each the last of so many positions. Least: "
           "no program that reads the weights and caches as they are stored, and computes all that the model "
           "does in its types, is below. Roofline: layer after layer at the device's rates, each a kernel that is "
           "started "

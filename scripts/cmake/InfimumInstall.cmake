@@ -30,6 +30,17 @@ install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/infimum COMPO
 install(DIRECTORY "${dnnl_prefix}/share/doc/" DESTINATION share/doc/infimum COMPONENT cpu OPTIONAL
         FILES_MATCHING PATTERN "LICENSE" PATTERN "THIRD-PARTY-PROGRAMS")
 
+# Man pages and completion say what the help does.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  set(help "${CMAKE_BINARY_DIR}/help")
+  add_custom_command(OUTPUT "${help}/man/man1/infimum.1"
+    COMMAND ${Python3_EXECUTABLE} "${CMAKE_SOURCE_DIR}/scripts/help_pages.py" $<TARGET_FILE:infimum> "${help}"
+    DEPENDS infimum scripts/help_pages.py COMMENT "Man pages and completion" VERBATIM)
+  add_custom_target(help_pages ALL DEPENDS "${help}/man/man1/infimum.1")
+  install(DIRECTORY "${help}/" DESTINATION share COMPONENT cli)
+endif()
+
 set(CPACK_PACKAGE_NAME infimum)
 set(CPACK_PACKAGE_VENDOR infimum)
 set(CPACK_PACKAGE_CONTACT "infimum")

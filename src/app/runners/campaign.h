@@ -64,7 +64,7 @@ struct PlanPart {
   std::filesystem::path plan = {}, journal = {};
   Shard shard = {};
   std::string tier = "engine", cache = "warm";  // as the runner's options have them
-  bool peaks = false;       // the device's peak rates, too
+  bool peaks = false;                           // the device's peak rates, too
 };
 
 // How many rows the journal has when it is whole, by the candidates that the library offers here.

@@ -39,8 +39,8 @@ bool NamesKeysOrValues(std::string_view name) {
 bool IsCache(const DeclaredInput& input) {
   const std::string name = Lower(input.name);
   // What was made of the encoder's output keeps its length, and the state of a recurrence or convolution has none.
-  if (input.dims.size() < 3 ||
-      HasAny(name, {"mask", "embed", "position", "encoder", "cross", "conv", "recurrent", "ssm"}))
+  if (input.dims.size() < 3 || HasAny(name, {"mask", "embed", "position", "encoder", "cross", "conv", "recurrent",
+                                             "ssm", "cos_", "_cos", "sin_", "_sin", "rope", "rotary"}))
     return false;
   if (HasAny(name, {"state"})) return HasAny(name, {"key_state", "value_state", "k_state", "v_state"});
   return HasAny(name, {"past", "cache", "kv"}) || NamesKeysOrValues(name);
@@ -332,7 +332,14 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
   options.dims = model->DimsAt(small);
   for (const auto& [symbol, axis] : model->sizes) options.dims[symbol] = 1;
   std::erase_if(options.dims, [](const auto& dim) { return IsQuantity(dim.first); });
-  INFIMUM_ASSIGN_OR_RETURN(ModelGraph graph, ReadModel(path, options));
+  Result<ModelGraph> read = ReadModel(path, options);
+  if (!read.ok() && !model->sizes.empty()) {
+    std::string sizes;
+    for (const auto& [symbol, axis] : model->sizes) sizes += fmt::format(" --dim {}=N", ShellQuoted(symbol));
+    return Error{
+        fmt::format("{}; the sizes of its caches have names alone: bind them with{}", read.error().message, sizes)};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(ModelGraph graph, std::move(read));
   // Of a decoder with and without caches in one file, the branch with them.
   for (const Layer& layer : graph.layers)
     if (layer.bodies.size() > 1 && !layer.inputs.empty() && layer.inputs[0] &&

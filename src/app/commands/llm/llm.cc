@@ -56,12 +56,14 @@ class CellsOfPhase {
   CellsOfPhase(const LlmOptions& options, EvaluationFile& file) : options_(options), file_(file) {}
 
   Status Add(const std::filesystem::path& path, bool is_prefill) {
-    const std::int64_t most_past = is_prefill ? 0 : *std::ranges::max_element(options_.contexts);
+    const std::int64_t most_past = is_prefill ? 0 : *std::ranges::max_element(options_.contexts) - 1;
     Result<LanguageModel> model = ReadLanguageModel(path, options_.dims, most_past);
     if (!model.ok()) return model.error();
     fixed_.clear();
     for (const auto& [role, number] : model->fixed)
       fixed_ += fmt::format("{}{} {}", fixed_.empty() ? "" : ", ", kRoles[static_cast<std::size_t>(role)], number);
+    if (const auto past = model->fixed.find(TokenRole::kPast); past != model->fixed.end() && !model->in_buffers)
+      fixed_ += fmt::format("; --context {}", past->second + 1);
     const std::string phase = is_prefill ? "prefill" : "decode";
     std::size_t left_out = 0;
     std::vector<std::int64_t> contexts = options_.contexts;
@@ -90,7 +92,7 @@ class CellsOfPhase {
     std::map<std::string, std::map<std::int64_t, std::size_t>> limited;  // what is stated, what can be, in how many
     for (const std::int64_t batch : options_.batches)
       for (const std::int64_t context : contexts) {
-        const TokensAt at{batch, is_prefill ? context : 1, is_prefill ? 0 : context - (is_whole ? 1 : 0)};
+        const TokensAt at{batch, is_prefill ? context : 1, is_prefill ? 0 : context - 1};
         if (!model->Has(at)) {
           ++left_out;
           continue;

@@ -62,9 +62,13 @@ Result<int> RunLlm(const LlmCommandOptions& options) {
   llm.prefill = options.prefill;
   INFIMUM_ASSIGN_OR_RETURN(llm.dims, options.dims.Parse());
   if (std::ranges::any_of(llm.dims, [](const auto& dim) { return KindOfQuantity(dim.first) == kCachePositions; }))
-    return UsageError("--assume cache.positions: --context says how many positions are in the caches");
-  INFIMUM_ASSIGN_OR_RETURN(llm.batches, ParseCounts("batch", options.batches));
-  INFIMUM_ASSIGN_OR_RETURN(llm.contexts, ParseCounts("context", options.contexts));
+    return UsageError("--assume cache.positions: --context says how many positions there are");
+  const Result<std::vector<std::int64_t>> batches = ParseCounts("batch", options.batches);
+  const Result<std::vector<std::int64_t>> contexts = ParseCounts("context", options.contexts);
+  for (const auto* counts : {&batches, &contexts})
+    if (!counts->ok()) return UsageError(counts->error().message);
+  llm.batches = *batches;
+  llm.contexts = *contexts;
   llm.weights = Words(options.weights);
   if (llm.weights.empty()) llm.weights = {"own"};
   llm.sweep.devices = Words(options.devices);
@@ -114,8 +118,9 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
   AddDims(command, options->dims);
   command->add_option("--batch", options->batches, "sequences at once: 1,8,32 or 1..128*2")->capture_default_str();
   command
-      ->add_option("--context", options->contexts,
-                   "positions in the caches when a token is made, and of the prompt: 1k,8k,128k or 1..8k*2")
+      ->add_option(
+          "--context", options->contexts,
+          "positions of the prompt, and of a step with its caches, the token's own among them: 1k,8k,128k or 1..8k*2")
       ->capture_default_str();
   command
       ->add_option("--weights", options->weights,

@@ -1,6 +1,6 @@
 // Einsum as a transpose, a reduction, an element-wise multiplication, or a GEMM
-// of two operands at a time, in the order that takes the fewest multiplications. The order of dimensions within an operand is
-// a layout, which is not part of a GEMM's configuration.
+// of two operands at a time, in the order that takes the fewest multiplications. The order of dimensions within an
+// operand is a layout, which is not part of a GEMM's configuration.
 //
 //   "bhid,bhjd->bhij"  ->  matmul a=(b h) x i x d b=(b h) x d x j
 //   "ij->ji"           ->  movement kind=transpose
