@@ -102,8 +102,10 @@ class Masks {
       const Value& value = graph_.value(id);
       const auto* movement = producer != nullptr ? ConfigOf<MovementConfig>(*producer) : nullptr;
       if (movement != nullptr && movement->kind == MovementKind::kConcat)
-        for (const Shape& part : movement->inputs)
-          if (part.rank() > 0 && 2 * part.dims.back() >= keys) widths.insert(part.dims.back());
+        for (const std::optional<ValueId>& part : producer->inputs)
+          if (const std::optional<Shape>& shape = graph_.value(*part).shape;
+              shape && shape->rank() > 0 && 2 * shape->dims.back() >= keys)
+            widths.insert(shape->dims.back());
       // What a body sees of its surroundings may be a mask that is the same in every execution.
       const bool is_outside = is_body_ && producer == nullptr;
       if (value.kind != ValueKind::kWeight && !is_outside) return producer != nullptr && KeepsPositions(*producer);

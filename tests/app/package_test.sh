@@ -20,7 +20,9 @@ prefix=$site/infimum/prefix
 hidden() { unshare -m bash -c 'mount -t tmpfs none "$1" && shift && exec "$@"' _ "$CACHE_DIR" "$@"; }
 hidden "$work/venv/bin/python" -B tests/app/python_api_test.py "$site" "$prefix/bin/infimum" "$prefix/share/infimum/models/light_squeezenet.onnx"
 hidden "$work/venv/bin/infimum" candidates 'matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no weights=const'
-say "the wheel runs in a fresh Python environment"
+"$work/venv/bin/pip" install -q --disable-pip-version-check nbclient ipykernel pandas
+hidden "$work/venv/bin/python" -B tests/app/notebook_test.py "$prefix/share/infimum/models/light_squeezenet.onnx"
+say "the wheel runs in a fresh Python environment, and in a notebook of it"
 
 if [[ $(id -u) != 0 ]] || ! command -v debootstrap >/dev/null; then
   say "bare systems: skipped, they need root and debootstrap"

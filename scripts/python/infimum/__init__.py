@@ -5,7 +5,7 @@
     page = infimum.analyze("model.onnx", budget="60s")     # measures here; shows itself in a notebook
     page.headline, page.bounds["fused-sequential"].latency_us
     infimum.bound("model.onnx", device="h100-sxm").floors["textbook"]
-    infimum.llm("model.onnx", device="l40s,h100-sxm", context="1k,8k").table()
+    infimum.llm("decoder.onnx", device="l40s,h100-sxm", context="1k,8k").table()
 
 Each function is a command of the program: its options are keywords (`--what-if X` is what_if="X"; a dict is an option
 for each of its items, dim={"batch": 8}), its versioned JSON is in `data`, and what it says goes to standard error.

@@ -332,14 +332,14 @@ Result<LanguageModel> ReadLanguageModel(const std::filesystem::path& path,
   options.dims = model->DimsAt(small);
   for (const auto& [symbol, axis] : model->sizes) options.dims[symbol] = 1;
   std::erase_if(options.dims, [](const auto& dim) { return IsQuantity(dim.first); });
-  Result<ModelGraph> read = ReadModel(path, options);
-  if (!read.ok() && !model->sizes.empty()) {
+  Result<ModelGraph> first = ReadModel(path, options);
+  if (!first.ok() && !model->sizes.empty()) {
     std::string sizes;
     for (const auto& [symbol, axis] : model->sizes) sizes += fmt::format(" --dim {}=N", ShellQuoted(symbol));
     return Error{
-        fmt::format("{}; the sizes of its caches have names alone: bind them with{}", read.error().message, sizes)};
+        fmt::format("{}; the sizes of its caches have names alone: bind them with{}", first.error().message, sizes)};
   }
-  INFIMUM_ASSIGN_OR_RETURN(ModelGraph graph, std::move(read));
+  INFIMUM_ASSIGN_OR_RETURN(ModelGraph graph, std::move(first));
   // Of a decoder with and without caches in one file, the branch with them.
   for (const Layer& layer : graph.layers)
     if (layer.bodies.size() > 1 && !layer.inputs.empty() && layer.inputs[0] &&
