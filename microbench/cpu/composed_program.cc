@@ -11,13 +11,12 @@ namespace {
 
 class ComposedProgram : public Program {
  public:
-  Status Add(std::unique_ptr<Program> program, bool has_constants) {
+  void Add(std::unique_ptr<Program> program, bool has_constants) {
     footprint_ += program->footprint();
     const std::vector<ConstantBlock> blocks = program->Constants();
     constants_.insert(constants_.end(), blocks.begin(), blocks.end());
     all_can_move_ = all_can_move_ && (!has_constants || !blocks.empty());
     programs_.push_back(std::move(program));
-    return {};
   }
 
   Status Run() override {
@@ -46,12 +45,7 @@ std::vector<RegionOffer> ComposedOffers(const Region& region, const RegionValues
       if (operands[j].constant && member.operands[j].source == RegionOperand::Source::kMember) return {};
     }
   }
-  RegionOffer offer;
-  offer.candidate.library = "infimum";
-  offer.candidate.algorithm = "composed";
-  offer.candidate.input_layout = "plain";
-  offer.candidate.output_layout = "plain";
-  offer.make = [](const RegionProblem& problem) -> Result<std::unique_ptr<Program>> {
+  const auto make = [](const RegionProblem& problem) -> MadeProgram {
     auto composed = std::make_unique<ComposedProgram>();
     for (std::size_t i = 0; i < problem.region.members.size(); ++i) {
       const RegionMember& member = problem.region.members[i];
@@ -60,14 +54,14 @@ std::vector<RegionOffer> ComposedOffers(const Region& region, const RegionValues
       INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program,
                                FastestRowMajor(own, ValuesOfMember(problem.values, i)));
       INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
-      const bool has_constants =
-          std::any_of(member.operands.begin(), member.operands.end(),
-                      [](const RegionOperand& operand) { return operand.source == RegionOperand::Source::kWeight; });
-      INFIMUM_RETURN_IF_ERROR(composed->Add(std::move(program), has_constants));
+      const bool has_constants = std::ranges::any_of(member.operands, [](const RegionOperand& operand) {
+        return operand.source == RegionOperand::Source::kWeight;
+      });
+      composed->Add(std::move(program), has_constants);
     }
     return std::unique_ptr<Program>(std::move(composed));
   };
-  return {offer};
+  return {{{"infimum", "composed", "plain", "plain", false}, make}};
 }
 
 }  // namespace infimum::cpu

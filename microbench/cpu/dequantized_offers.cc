@@ -7,6 +7,7 @@
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/dequantized_form.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
 namespace {
@@ -99,10 +100,8 @@ std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier ti
     offer.input_orders.clear();
     offer.output_order = nullptr;
     offer.candidate.input_layout = offer.candidate.output_layout = "plain";
-    offer.make = [form = *form, values, inner = offer](const Problem& problem) -> Result<std::unique_ptr<Program>> {
-      auto program = std::make_unique<DequantizedProgram>(problem, values);
-      INFIMUM_RETURN_IF_ERROR(program->Prepare(problem, form, values, inner));
-      return std::unique_ptr<Program>(std::move(program));
+    offer.make = [form = *form, values, inner = offer](const Problem& problem) -> MadeProgram {
+      return Prepared<Program>(std::make_unique<DequantizedProgram>(problem, values), problem, form, values, inner);
     };
   }
   return offers;
@@ -153,7 +152,7 @@ std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
       offer.candidate.algorithm = std::string(kOnceDequantized) + offer.candidate.algorithm;
     offer.candidate.library_choice = false;
     offer.place = nullptr;
-    offer.make = [config, form, inner = offer.make](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+    offer.make = [config, form, inner = offer.make](const Problem& problem) -> MadeProgram {
       INFIMUM_ASSIGN_OR_RETURN(HostTensor weights, HostTensor::Make(form.b, form.types.weights));
       const std::size_t scales = config.bias == MatMulBias::kNone ? 2 : 3;
       const bool has_zeros = config.scales.zero_points != DataType::kNone;
@@ -169,9 +168,7 @@ std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
           weights.Set(i, (problem.operands[1]->Get(i) - zero) * problem.operands[scales]->Get(block));
         }
       }
-      auto made = std::make_unique<OnceDequantized>(std::move(weights));
-      INFIMUM_RETURN_IF_ERROR(made->Prepare(problem, form, inner));
-      return std::unique_ptr<Program>(std::move(made));
+      return Prepared<Program>(std::make_unique<OnceDequantized>(std::move(weights)), problem, form, inner);
     };
   }
   return offers;

@@ -9,6 +9,7 @@
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
 namespace {
@@ -145,10 +146,8 @@ std::vector<Offer> LstmKernelOffers(const RecurrentConfig& config) {
                       config.types.output == DataType::kF32;
   if (config.kind != RecurrentKind::kLstm || !floats || config.batch != 1 || config.weights != Constness::kConstant)
     return {};
-  return {KernelOffer("lstm-rows", [config](const Problem& problem) -> Result<std::unique_ptr<Program>> {
-    auto program = std::make_unique<LstmProgram>();
-    INFIMUM_RETURN_IF_ERROR(program->Prepare(config, problem));
-    return std::unique_ptr<Program>(std::move(program));
+  return {KernelOffer("lstm-rows", [config](const Problem& problem) -> MadeProgram {
+    return Prepared<Program>(std::make_unique<LstmProgram>(), config, problem);
   })};
 }
 

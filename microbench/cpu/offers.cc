@@ -92,7 +92,7 @@ Offers TypedOffers(const Config& config, const LayerValues& values, const Epilog
       return (kConvolution || name.starts_with("matmul-as-convolution/")) && onednn::HalvesSignedWeights(name);
     });
   }
-  const bool native = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
+  const bool native = std::ranges::any_of(offers, [](const Offer& offer) { return !offer.reference; });
   if (!native) {
     offers = Joined(std::move(offers), Rewritten(config, Widened(config.types), values, Widened(epilogue), "as-f32/"));
   }
@@ -135,7 +135,7 @@ struct Collector {
 };
 
 Offers WithoutFallbacks(Offers offers, CandidateTier tier) {
-  const bool others = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
+  const bool others = std::ranges::any_of(offers, [](const Offer& offer) { return !offer.reference; });
   if (others && tier != CandidateTier::kExhaustive) std::erase_if(offers, [](const Offer& o) { return o.reference; });
   return offers;
 }

@@ -1,7 +1,5 @@
 #include "microbench/cpu/onednn_backend.h"
 
-#include <algorithm>
-
 #include "microbench/cpu/cache_residency.h"
 #include "microbench/cpu/cpu_device.h"
 #include "microbench/cpu/offers.h"
@@ -24,13 +22,12 @@ std::string LibraryVersion() {
 }
 
 // Two candidates that nobody could tell apart in a result would be a bug of ours.
-Status CheckNames(const std::vector<Candidate>& candidates) {
+void CheckNames(const std::vector<Candidate>& candidates) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       INFIMUM_CHECK(candidates[i].name() != candidates[j].name(), "candidate names are unique");
     }
   }
-  return {};
 }
 
 }  // namespace
@@ -60,7 +57,7 @@ Result<std::vector<Candidate>> OneDnnBackend::Candidates(const Workload& workloa
       candidates.push_back(offer.candidate);
     }
   }
-  INFIMUM_RETURN_IF_ERROR(CheckNames(candidates));
+  CheckNames(candidates);
   if (tier == CandidateTier::kHeuristic && candidates.size() > 2) candidates.resize(2);
   return candidates;
 }

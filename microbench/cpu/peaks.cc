@@ -132,7 +132,7 @@ double ProductRate(DataType type, std::int64_t size) {
   for (const Offer& offer : OffersFor(layer, CandidateTier::kEngine)) {
     if (offer.reference) continue;
     if (++tried > kOffers) break;
-    Result<std::unique_ptr<Program>> program = offer.make(problem);
+    MadeProgram program = offer.make(problem);
     if (!program || !(*program)->Run()) continue;
     for (int run = 0; run < 3; ++run) {
       const Clock::Duration begin = SteadyClock().Now();

@@ -6,6 +6,7 @@
 #include "infimum/base/text.h"
 #include "microbench/cpu/constant_copies.h"
 #include "microbench/cpu/step_offer.h"
+#include "src/core/base/prepared.h"
 #include "src/core/graph/memory_plan.h"
 
 namespace infimum::cpu {
@@ -235,9 +236,7 @@ class ReplayRun : public PreparedReplay {
 Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder* folder,
                                                       std::uint64_t seed) {
   INFIMUM_RETURN_IF_ERROR(Validate(schedule));
-  auto replay = std::make_unique<ReplayRun>(schedule, seed);
-  INFIMUM_RETURN_IF_ERROR(replay->Prepare(folder));
-  return std::unique_ptr<PreparedReplay>(std::move(replay));
+  return Prepared<PreparedReplay>(std::make_unique<ReplayRun>(schedule, seed), folder);
 }
 
 }  // namespace infimum::cpu

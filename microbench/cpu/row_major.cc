@@ -28,12 +28,12 @@ Status RunRowMajor(Program& program) {
   return program.Unpack();
 }
 
-Result<std::unique_ptr<Program>> FastestRowMajor(const Problem& problem, const LayerValues& values) {
+MadeProgram FastestRowMajor(const Problem& problem, const LayerValues& values) {
   std::unique_ptr<Program> best;
   Clock::Duration best_time = Clock::Duration::max();
   std::string reason = "no candidate for " + std::string(FamilyOf(problem.config));
   for (const Offer& offer : OffersFor(problem.config, CandidateTier::kEngine, values)) {
-    Result<std::unique_ptr<Program>> program = offer.make(problem);
+    MadeProgram program = offer.make(problem);
     if (!program) {
       reason = program.error().message;
       continue;

@@ -16,6 +16,6 @@ namespace infimum::cpu {
 Status RunRowMajor(Program& program);
 
 // Of all candidates of the engine tier the one that was fastest when tried a few times. An error where none runs.
-Result<std::unique_ptr<Program>> FastestRowMajor(const Problem& problem, const LayerValues& values = {});
+MadeProgram FastestRowMajor(const Problem& problem, const LayerValues& values = {});
 
 }  // namespace infimum::cpu

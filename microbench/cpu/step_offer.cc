@@ -9,6 +9,7 @@
 #include "microbench/cpu/row_major.h"
 #include "microbench/libraries/onednn/program/region_problem.h"
 #include "microbench/reference/reference.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
 namespace {
@@ -83,8 +84,7 @@ StepOffer FromLayer(const LayerConfig& config, const Offer& offer) {
       return place(Problem{config, operands, outputs});
     };
   }
-  result.make = [config, make = offer.make](const Operands& operands,
-                                            const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+  result.make = [config, make = offer.make](const Operands& operands, const Outputs& outputs) -> MadeProgram {
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, make(Problem{config, operands, outputs}));
     return InPlace(std::move(program));
   };
@@ -106,12 +106,12 @@ Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& conf
   }
   if (!offers.empty()) {
     const auto fallback = [](const Offer& offer) { return offer.reference; };
-    const auto first = std::find_if_not(offers.begin(), offers.end(), fallback);
+    const auto first = std::ranges::find_if_not(offers, fallback);
     return FromLayer(config, first != offers.end() ? *first : offers.front());
   }
   if (MakeReference(config, values) == nullptr) return Error{"unsupported: nothing here runs this layer"};
   StepOffer result{"infimum/reference", AllRowMajor, nullptr, IsElementwise(config)};
-  result.make = [config, values](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+  result.make = [config, values](const Operands& operands, const Outputs& outputs) -> MadeProgram {
     return std::unique_ptr<Program>(std::make_unique<ReferenceProgram>(config, values, operands, outputs));
   };
   return result;
@@ -120,9 +120,8 @@ Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& conf
 Result<StepOffer> FindRegionOffer(const ReplayStep& step, const Region& region, const RegionValues& values) {
   std::vector<RegionOffer> offers = RegionOffersFor(region, CandidateTier::kExhaustive, values);
   if (offers.empty()) return Error{"unsupported: nothing here runs this region"};
-  const auto named = std::find_if(offers.begin(), offers.end(), [&](const RegionOffer& offer) {
-    return offer.candidate.name() == step.candidate.name;
-  });
+  const auto named = std::ranges::find_if(
+      offers, [&](const RegionOffer& offer) { return offer.candidate.name() == step.candidate.name; });
   const RegionOffer offer = named != offers.end() ? *named : offers.back();
   StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, IsElementwise(region)};
   if (offer.place && !result.any_order) {
@@ -132,10 +131,8 @@ Result<StepOffer> FindRegionOffer(const ReplayStep& step, const Region& region, 
       return offer.place(tensors.problem());
     };
   }
-  result.make = [=](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
-    auto program = std::make_unique<RegionProgram>();
-    INFIMUM_RETURN_IF_ERROR(program->Prepare(region, values, offer, operands, outputs));
-    return std::unique_ptr<Program>(std::move(program));
+  result.make = [=](const Operands& operands, const Outputs& outputs) -> MadeProgram {
+    return Prepared<Program>(std::make_unique<RegionProgram>(), region, values, offer, operands, outputs);
   };
   return result;
 }

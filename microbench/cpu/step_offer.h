@@ -22,7 +22,7 @@ namespace infimum::cpu {
 struct StepOffer {
   std::string candidate;
   std::function<Result<std::vector<Placement>>(const Operands&, const Outputs&)> place;
-  std::function<Result<std::unique_ptr<Program>>(const Operands&, const Outputs&)> make;
+  std::function<MadeProgram(const Operands&, const Outputs&)> make;
   // An element-wise layer whose operands have the shape of its output: any order serves, if it is that of all.
   bool any_order = false;
 };

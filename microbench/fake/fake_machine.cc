@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -43,7 +42,7 @@ bool SuitsWinograd(const Workload& workload) {
   const auto* convolution = config == nullptr ? nullptr : std::get_if<ConvolutionConfig>(config);
   if (convolution == nullptr || convolution->groups != 1 || convolution->transposed) return false;
   const auto all = [](const Shape& shape, std::int64_t value) {
-    return std::all_of(shape.dims.begin(), shape.dims.end(), [&](std::int64_t dim) { return dim == value; });
+    return std::ranges::all_of(shape.dims, [&](std::int64_t dim) { return dim == value; });
   };
   return all(convolution->kernel, 3) && all(convolution->stride, 1) && all(convolution->dilation, 1);
 }

@@ -14,6 +14,8 @@
 #include "microbench/gpu/replay_branches.h"
 #include "microbench/gpu/replay_step.h"
 #include "microbench/reference/replay_tensors.h"
+#include "microbench/reference/step_reference.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cuda {
 namespace {
@@ -26,12 +28,10 @@ constexpr std::size_t kAlignment = 1024;
 // A part may be several kernels.
 constexpr std::size_t kQueuedParts = 32;
 
-// Changes of layout as something to enqueue.
+// Changes of layout as something to enqueue. It has no bindings: the calls know where.
 class ReorderProgram : public GpuProgram {
  public:
   ReorderProgram(Gpu& gpu, std::vector<KernelCall> calls) : gpu_(gpu), calls_(std::move(calls)) {}
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
-  Status Bind(const std::vector<void*>&, void*) override { return {}; }
   Status Enqueue(Gpu::Stream stream) override {
     for (const KernelCall& call : calls_) INFIMUM_RETURN_IF_ERROR(gpu_.Launch(call, stream));
     return {};
@@ -40,7 +40,6 @@ class ReorderProgram : public GpuProgram {
  private:
   Gpu& gpu_;
   std::vector<KernelCall> calls_;
-  std::vector<GpuBinding> bindings_;  // none: the calls know where
 };
 
 // A graph that is launched again and again, as the launch timer sees it: nothing to capture.
@@ -257,8 +256,8 @@ class GpuReplay : public PreparedReplay {
     const auto reads = [&](const cpu::ReplayOperation& operation) {
       return operation.is_reorder && operation.reads[0] == buffer;
     };
-    return std::any_of(layout_.operations.begin(), layout_.operations.end(), reads) ||
-           std::find(layout_.outputs.begin(), layout_.outputs.end(), buffer) != layout_.outputs.end();
+    return std::ranges::any_of(layout_.operations, reads) ||
+           std::ranges::find(layout_.outputs, buffer) != layout_.outputs.end();
   }
 
   // One for each stream, whose programs run one after the other.
@@ -445,9 +444,7 @@ Result<std::unique_ptr<PreparedReplay>> PrepareGpuReplay(Gpu& gpu, GpuLibraries&
                                                          const GpuReplayOptions& options) {
   INFIMUM_RETURN_IF_ERROR(Validate(schedule));
   if (!schedule.factors.empty()) return Error{"unsupported: a graph of kernels cannot switch between two candidates"};
-  auto replay = std::make_unique<GpuReplay>(gpu, libraries, schedule, options);
-  INFIMUM_RETURN_IF_ERROR(replay->Prepare(folder));
-  return std::unique_ptr<PreparedReplay>(std::move(replay));
+  return Prepared<PreparedReplay>(std::make_unique<GpuReplay>(gpu, libraries, schedule, options), folder);
 }
 
 }  // namespace infimum::cuda

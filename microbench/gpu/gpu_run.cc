@@ -7,6 +7,7 @@
 #include "microbench/gpu/bound_program.h"
 #include "microbench/gpu/device/launch_timer.h"
 #include "microbench/gpu/program_launches.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cuda {
 namespace {
@@ -132,9 +133,7 @@ Result<std::unique_ptr<PreparedRun>> PrepareGpuRun(Gpu& gpu, const cpu::ValuedRe
                            cpu::RegionTensors::Random(problem.region, options.seed));
   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> program, offer.make(gpu));
   tensors->problem().values = problem.values;
-  auto run = std::make_unique<GpuRun>(gpu, std::move(tensors), options);
-  INFIMUM_RETURN_IF_ERROR(run->Prepare(std::move(program)));
-  return std::unique_ptr<PreparedRun>(std::move(run));
+  return Prepared<PreparedRun>(std::make_unique<GpuRun>(gpu, std::move(tensors), options), std::move(program));
 }
 
 Result<Latency> MeasureLaunchFloor(Gpu& gpu, double quantile) {

@@ -10,9 +10,8 @@ namespace {
 class KernelProgram : public GpuProgram {
  public:
   KernelProgram(Gpu& gpu, KernelOffer offer, std::vector<GpuBinding> bindings, std::size_t operands)
-      : gpu_(gpu), offer_(std::move(offer)), bindings_(std::move(bindings)), operands_(operands) {}
+      : GpuProgram(std::move(bindings)), gpu_(gpu), offer_(std::move(offer)), operands_(operands) {}
 
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
   Bytes workspace() const override { return Bytes{offer_.scratch_bytes}; }
 
   Status Bind(const std::vector<void*>& addresses, void* workspace) override {
@@ -33,7 +32,6 @@ class KernelProgram : public GpuProgram {
  private:
   Gpu& gpu_;
   KernelOffer offer_;
-  std::vector<GpuBinding> bindings_;
   std::size_t operands_;
   std::vector<KernelCall> calls_;
 };
@@ -73,14 +71,13 @@ std::vector<GpuOffer> KernelOffers(const cpu::ValuedRegion& problem) {
   for (KernelOffer& kernel : is_layer
                                  ? KernelsFor(region.members.front().config, cpu::ValuesOfMember(problem.values, 0))
                                  : KernelsFor(region, problem.values)) {
-    GpuOffer offer;
-    offer.candidate = {std::string(kOurs), kernel.algorithm, "plain", "plain", false};
-    offer.make = [kernel = std::move(kernel), region](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
+    const Candidate candidate = {std::string(kOurs), kernel.algorithm, "plain", "plain", false};
+    const auto make = [kernel = std::move(kernel), region](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
       std::size_t operands = 0;
       std::vector<GpuBinding> bindings = BindingsOf(region, operands);
       return std::unique_ptr<GpuProgram>(std::make_unique<KernelProgram>(gpu, kernel, std::move(bindings), operands));
     };
-    offers.push_back(std::move(offer));
+    offers.push_back({candidate, make});
   }
   return offers;
 }

@@ -49,7 +49,7 @@ std::vector<Role> RolesOf(const ReplayStep& step, const Region& region, const st
               {binding.output < step.outputs.size() ? Role::Kind::kOutput : Role::Kind::kInner, binding.output});
           break;
         }
-        const auto found = std::find(region.outputs.begin(), region.outputs.end(), binding.tensor.index);
+        const auto found = std::ranges::find(region.outputs, binding.tensor.index);
         const bool is_output = found != region.outputs.end() && binding.output == 0;
         roles.push_back({is_output ? Role::Kind::kOutput : Role::Kind::kInner,
                          static_cast<std::size_t>(found - region.outputs.begin())});
@@ -85,8 +85,8 @@ Result<StepProgram> FindStepProgram(Gpu& gpu, GpuLibraries& libraries, const Rep
   if (found.program == nullptr) {
     INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> offers,
                              libraries.Offers(step.workload, contract, CandidateTier::kEngine));
-    std::stable_partition(offers.begin(), offers.end(),
-                          [&](const GpuOffer& offer) { return IsCalled(offer.candidate, step.candidate); });
+    std::ranges::stable_partition(offers,
+                                  [&](const GpuOffer& offer) { return IsCalled(offer.candidate, step.candidate); });
     for (const GpuOffer& offer : offers) {
       found.candidate = offer.candidate.name();
       found.program = make(offer.candidate);
@@ -99,9 +99,9 @@ Result<StepProgram> FindStepProgram(Gpu& gpu, GpuLibraries& libraries, const Rep
   }
   const std::vector<GpuBinding>& bindings = found.program->bindings();
   found.roles = RolesOf(step, cpu::RegionOf(step.workload), bindings);
-  found.any_order = IsElementwise(step.workload) &&
-                    std::all_of(bindings.begin(), bindings.end(),
-                                [](const GpuBinding& binding) { return binding.placement.is_row_major(); });
+  found.any_order = IsElementwise(step.workload) && std::ranges::all_of(bindings, [](const GpuBinding& binding) {
+                      return binding.placement.is_row_major();
+                    });
   return found;
 }
 

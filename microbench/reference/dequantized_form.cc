@@ -24,8 +24,7 @@ bool IsConversion(const LayerConfig& config) {
 
 bool MovesUnchanged(const LayerConfig& config, const LayerValues& values) {
   return std::holds_alternative<MovementConfig>(config) && values.output &&
-         std::all_of(values.operands.begin(), values.operands.end(),
-                     [&](const Quantization& operand) { return operand == *values.output; });
+         std::ranges::all_of(values.operands, [&](const Quantization& operand) { return operand == *values.output; });
 }
 
 // Elements of an 8-bit operand, dequantized.

@@ -6,6 +6,7 @@
 #include "microbench/reference/index_map.h"
 #include "microbench/reference/reference.h"
 #include "microbench/reference/values.h"
+#include "src/core/layer/family.h"
 
 namespace infimum::cpu {
 
@@ -53,23 +54,26 @@ std::unique_ptr<Reference> MakeFamilyReference(const NormalizationConfig& config
   const std::size_t mean_at = next, variance_at = next + 1;
   const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
   const std::int64_t channels = has_channels ? shape.dims[1] : 1;
-  std::int64_t pixels = 1, inner = 1;
-  for (std::size_t i = 2; i < shape.rank(); ++i) pixels *= shape.dims[i];
-  for (std::size_t i = axis; i < shape.rank(); ++i) inner *= shape.dims[i];
+  const std::int64_t pixels = ElementsBetween(shape, 2, shape.rank()),
+                     inner = ElementsBetween(shape, axis, shape.rank());
+  // Scale and bias are of each place in the normalized row, or of each channel.
+  const bool is_by_row = config.kind == NormalizationKind::kLayer || config.kind == NormalizationKind::kRms;
+  // Neighbours that are normalized together.
+  std::int64_t members = is_by_row ? inner : pixels;
+  if (config.kind == NormalizationKind::kGroup) members *= channels / std::max<std::int64_t>(1, config.groups);
   struct Statistic {
-    double mean, variance, squares, absolutes;
+    double mean, variance, squares;
   };
   auto memo = std::make_shared<std::map<std::int64_t, Statistic>>();
   // Mean and variance over `count` elements from `begin`, `stride` apart; remembered by `begin`.
   const auto statistic = [memo](const Source& x, std::int64_t begin, std::int64_t count, std::int64_t stride) {
     const auto found = memo->find(begin);
     if (found != memo->end()) return found->second;
-    double sum = 0, squares = 0, absolutes = 0;
+    double sum = 0, squares = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       const double value = x[begin + i * stride];
       sum += value;
       squares += value * value;
-      absolutes += std::fabs(value);
     }
     const double mean = sum / static_cast<double>(count);
     double variance = 0;
@@ -77,43 +81,31 @@ std::unique_ptr<Reference> MakeFamilyReference(const NormalizationConfig& config
       const double difference = x[begin + i * stride] - mean;
       variance += difference * difference;
     }
-    return (*memo)[begin] = Statistic{mean, variance / static_cast<double>(count), squares, absolutes};
+    return (*memo)[begin] = Statistic{mean, variance / static_cast<double>(count), squares};
   };
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const Source& x = *operands[0];
-    const auto scale = [&](std::int64_t i) { return config.scale ? (*operands[scale_at])[i] : 1.0; };
-    const auto bias = [&](std::int64_t i) { return config.bias ? (*operands[bias_at])[i] : 0.0; };
     const std::int64_t channel = element / pixels % channels;
     const std::int64_t image = element / pixels / channels;
+    // The element of scale and bias.
+    const std::int64_t parameter = is_by_row ? element % inner : channel;
     double value = 0;
     switch (config.kind) {
       case NormalizationKind::kBatch: {
         const double mean = (*operands[mean_at])[channel], variance = (*operands[variance_at])[channel];
-        value = (x[element] - mean) / std::sqrt(variance + values.epsilon) * scale(channel) + bias(channel);
+        value = (x[element] - mean) / std::sqrt(variance + values.epsilon);
         break;
       }
-      case NormalizationKind::kLayer: {
-        const Statistic s = statistic(x, element / inner * inner, inner, 1);
-        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(element % inner) +
-                bias(element % inner);
+      case NormalizationKind::kLayer:
+      case NormalizationKind::kInstance:
+      case NormalizationKind::kGroup: {
+        const Statistic s = statistic(x, element / members * members, members, 1);
+        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon);
         break;
       }
       case NormalizationKind::kRms: {
-        const Statistic s = statistic(x, element / inner * inner, inner, 1);
-        value =
-            x[element] / std::sqrt(s.squares / static_cast<double>(inner) + values.epsilon) * scale(element % inner) +
-            bias(element % inner);
-        break;
-      }
-      case NormalizationKind::kInstance: {
-        const Statistic s = statistic(x, element / pixels * pixels, pixels, 1);
-        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(channel) + bias(channel);
-        break;
-      }
-      case NormalizationKind::kGroup: {
-        const std::int64_t members = channels / std::max<std::int64_t>(1, config.groups) * pixels;
         const Statistic s = statistic(x, element / members * members, members, 1);
-        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(channel) + bias(channel);
+        value = x[element] / std::sqrt(s.squares / static_cast<double>(members) + values.epsilon);
         break;
       }
       case NormalizationKind::kLocalResponse: {
@@ -155,20 +147,20 @@ std::unique_ptr<Reference> MakeFamilyReference(const NormalizationConfig& config
           }
           (*memo)[channel] = s;
         }
-        value = (x[element] - s.mean) / (std::sqrt(s.variance) + 1e-9) * scale(channel) + bias(channel);
+        value = (x[element] - s.mean) / (std::sqrt(s.variance) + 1e-9);
         break;
       }
     }
+    if (config.scale) value *= (*operands[scale_at])[parameter];
+    if (config.bias) value += (*operands[bias_at])[parameter];
     return {value, std::fabs(value)};
   };
   return MakeReferenceOf(static_cast<double>(inner), at);
 }
 
 std::unique_ptr<Reference> MakeFamilyReference(const SoftmaxConfig& config) {
-  const auto axis = static_cast<std::size_t>(config.axis);
-  const std::int64_t length = config.input.dims[axis];
-  std::int64_t stride = 1;
-  for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];
+  const AxisLines lines = LinesOf(config.input, config.axis);
+  const std::int64_t length = lines.length, stride = lines.inner;
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const Source& x = *operands[0];
     const std::int64_t begin = element / (length * stride) * (length * stride) + element % stride;
@@ -227,10 +219,8 @@ std::unique_ptr<Reference> MakeFamilyReference(const ReductionConfig& config) {
 }
 
 std::unique_ptr<Reference> MakeFamilyReference(const ScanConfig& config) {
-  std::int64_t stride = 1;
-  const auto axis = static_cast<std::size_t>(config.axis);
-  for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];
-  const std::int64_t length = config.input.dims[axis];
+  const AxisLines lines = LinesOf(config.input, config.axis);
+  const std::int64_t length = lines.length, stride = lines.inner;
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     double value = config.kind == ScanKind::kSum ? 0 : 1, magnitude = 0;
     const std::int64_t place = element / stride % length;
@@ -245,10 +235,8 @@ std::unique_ptr<Reference> MakeFamilyReference(const ScanConfig& config) {
 }
 
 std::unique_ptr<Reference> MakeFamilyReference(const SortConfig& config) {
-  std::int64_t stride = 1;
-  const auto axis = static_cast<std::size_t>(config.axis);
-  for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];
-  const std::int64_t length = config.input.dims[axis];
+  const AxisLines lines = LinesOf(config.input, config.axis);
+  const std::int64_t length = lines.length, stride = lines.inner;
   const std::int64_t kept = config.k;
   // Top-k is largest first, a sort smallest first; equal elements keep their order.
   struct Line {
@@ -264,7 +252,7 @@ std::unique_ptr<Reference> MakeFamilyReference(const SortConfig& config) {
       line->order.resize(static_cast<std::size_t>(length));
       std::iota(line->order.begin(), line->order.end(), 0);
       const Source& x = *operands[0];
-      std::stable_sort(line->order.begin(), line->order.end(), [&](std::int64_t a, std::int64_t b) {
+      std::ranges::stable_sort(line->order, [&](std::int64_t a, std::int64_t b) {
         const double va = x[begin + a * stride], vb = x[begin + b * stride];
         return config.kind == SortKind::kTopK ? va > vb : va < vb;
       });

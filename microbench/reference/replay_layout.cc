@@ -177,9 +177,8 @@ class LayoutBuilder {
       for (const std::size_t buffer : buffers_of_[operand]) {
         const OrderId order = layout_.buffers[buffer].order;
         if (!known_.IsDense(order)) continue;
-        const auto count =
-            static_cast<std::size_t>(std::count_if(step.operands.begin(), step.operands.end(),
-                                                   [&](std::size_t other) { return Find(other, order).has_value(); }));
+        const auto count = static_cast<std::size_t>(
+            std::ranges::count_if(step.operands, [&](std::size_t other) { return Find(other, order).has_value(); }));
         if (count <= best_count) continue;
         best = order;
         best_count = count;

@@ -31,7 +31,7 @@ Reader ReaderOf(const ReplayStep& step, std::size_t operand) {
   const RegionOperand wanted{is_weight ? RegionOperand::Source::kWeight : RegionOperand::Source::kInput,
                              static_cast<std::int64_t>(is_weight ? operand - inputs : operand)};
   for (const RegionMember& member : region.members) {
-    const auto found = std::find(member.operands.begin(), member.operands.end(), wanted);
+    const auto found = std::ranges::find(member.operands, wanted);
     if (found != member.operands.end())
       return {&member.config, static_cast<std::size_t>(found - member.operands.begin())};
   }

@@ -45,7 +45,7 @@ Status StepProblem::Make(const Region& region, const RegionValues& values, const
   for (std::size_t i = 0; i < region.members.size(); ++i) {
     std::vector<HostTensor*> results;
     for (const Operand& output : OutputsOf(region.members[i].config)) {
-      const auto found = std::find(region.outputs.begin(), region.outputs.end(), static_cast<std::int64_t>(i));
+      const auto found = std::ranges::find(region.outputs, static_cast<std::int64_t>(i));
       if (found != region.outputs.end() && results.empty()) {
         results.push_back(outputs[static_cast<std::size_t>(found - region.outputs.begin())]);
         continue;

@@ -110,7 +110,7 @@ Result<LayerValues> LayerValuesFrom(const ReplayValues& values) {
     }
     if (name == "initial_h" || name == "initial_c") {
       // Kernels and reference start from nothing.
-      if (std::any_of(numbers.begin(), numbers.end(), [](double number) { return number != 0; })) {
+      if (std::ranges::any_of(numbers, [](double number) { return number != 0; })) {
         return Error{"unsupported: " + Quoted(name) + ", the state that a recurrent layer starts from, is not zero"};
       }
       continue;
@@ -189,7 +189,7 @@ double ProductValues::WeightZero(std::int64_t channel) const {
 }
 
 bool ProductValues::symmetric() const {
-  return std::all_of(weight_zeros.begin(), weight_zeros.end(), [](double zero) { return zero == 0; });
+  return std::ranges::all_of(weight_zeros, [](double zero) { return zero == 0; });
 }
 
 ProductValues ProductValuesOf(const OperandTypes& types, std::int64_t depth, const LayerValues& own) {

@@ -32,7 +32,7 @@ std::vector<std::size_t> StartsOf(const std::vector<ColumnRank>& ranks, const st
     const double height = (tops.back() - top) / static_cast<double>(columns - starts.size() + 1);
     double least = std::numeric_limits<double>::infinity();
     std::size_t best = ranks.size();
-    const auto from = std::lower_bound(tops.begin(), tops.end(), top + height * (1 - kSlack));
+    const auto from = std::ranges::lower_bound(tops, top + height * (1 - kSlack));
     for (auto next = static_cast<std::size_t>(from - tops.begin()); next < ranks.size(); ++next) {
       if (next <= starts.back()) continue;
       const double off = std::abs(tops[next] - top - height) / height;

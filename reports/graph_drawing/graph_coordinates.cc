@@ -98,9 +98,9 @@ class Drawing {
  public:
   Drawing(const RankedGraph& graph, const GivingWay& giving_way, const Distances& distances, Side side)
       : graph_(graph), giving_way_(giving_way), distances_(distances), side_(side), ranks_(graph.ranks) {
-    if (!side.from_above) std::reverse(ranks_.begin(), ranks_.end());
+    if (!side.from_above) std::ranges::reverse(ranks_);
     if (!side.from_left)
-      for (auto& rank : ranks_) std::reverse(rank.begin(), rank.end());
+      for (auto& rank : ranks_) std::ranges::reverse(rank);
     Align();
     Compact();
   }
@@ -130,7 +130,7 @@ class Drawing {
         const Vertex preferred = Preferred(graph_, vertex, side_.from_above);
         if (preferred != kNoVertex) sorted = {preferred};
         if (sorted.empty()) continue;
-        std::sort(sorted.begin(), sorted.end(), [&places](Vertex a, Vertex b) { return places[a] < places[b]; });
+        std::ranges::sort(sorted, [&places](Vertex a, Vertex b) { return places[a] < places[b]; });
         for (const std::size_t median : {(sorted.size() - 1) / 2, sorted.size() / 2}) {
           const Vertex neighbour = sorted[median];
           const Vertex reserved = Preferred(graph_, neighbour, !side_.from_above);
@@ -231,7 +231,7 @@ class DrawingTogether {
     }
     if (pulls_.empty()) return;
     // Of an even number of pulls every place between the middle two is as good: the nearest.
-    std::sort(pulls_.begin(), pulls_.end());
+    std::ranges::sort(pulls_);
     const double low = pulls_[(pulls_.size() - 1) / 2], high = pulls_[pulls_.size() / 2];
     const double wanted = std::clamp(0.0, low, high);
     const double shift = wanted < 0 ? std::max(wanted, std::min(left, 0.0)) : std::min(wanted, std::max(right, 0.0));
@@ -296,7 +296,7 @@ std::vector<double> HorizontalPlaces(const RankedGraph& graph, const std::vector
     if (graph.rank[vertex] == kNoRank) continue;
     std::array<double, 4> four{};
     for (std::size_t i = 0; i < four.size(); ++i) four[i] = drawings[i][vertex];
-    std::sort(four.begin(), four.end());
+    std::ranges::sort(four);
     places[vertex] = (four[1] + four[2]) / 2;
   }
   DrawTogether(graph, distances, places);

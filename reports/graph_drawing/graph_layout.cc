@@ -46,7 +46,7 @@ class Placing {
       const auto above = static_cast<Vertex>(is_reversed ? edges[i].to : edges[i].from);
       const auto below = static_cast<Vertex>(is_reversed ? edges[i].from : edges[i].to);
       layout_.routes[i] = RouteOf(above, below, graph_.bends[i]);
-      if (is_reversed) std::reverse(layout_.routes[i].begin(), layout_.routes[i].end());
+      if (is_reversed) std::ranges::reverse(layout_.routes[i]);
     }
     return std::move(layout_);
   }
@@ -101,7 +101,7 @@ class Placing {
         for (const Vertex vertex : graph_.ranks[end - 1])
           if (!graph_.lower[vertex].empty()) gutter.lanes.push_back(vertex);
         // The innermost lane is that of the rightmost vertex: lanes of one gutter do not cross at its bottom.
-        std::reverse(gutter.lanes.begin(), gutter.lanes.end());
+        std::ranges::reverse(gutter.lanes);
         const double lanes = kLane * static_cast<double>(gutter.lanes.size());
         gutter.left = x + kGutter / 2;
         gutter.column_bottom = bottom;
@@ -175,7 +175,7 @@ class Placing {
     points.push_back({x_[from], upper.bottom});
     if (upper.column != lower.column) {
       const Gutter& gutter = gutters_[upper.column];
-      const auto found = std::find(gutter.lanes.begin(), gutter.lanes.end(), from);
+      const auto found = std::ranges::find(gutter.lanes, from);
       const auto inside = static_cast<double>(found - gutter.lanes.begin());
       const auto outside = static_cast<double>(gutter.lanes.end() - found) - 1;
       const double x = gutter.left + kLane * inside;

@@ -60,7 +60,7 @@ void SortRank(std::vector<Vertex>& rank, const std::vector<std::vector<Vertex>>&
     for (const Vertex neighbour : neighbours[vertex]) sum += places[neighbour];
     sorted.emplace_back(sum / static_cast<double>(neighbours[vertex].size()), vertex);
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::size_t next = 0;
   for (Vertex& vertex : rank)
     if (!neighbours[vertex].empty()) vertex = sorted[next++].second;

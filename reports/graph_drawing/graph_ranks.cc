@@ -108,7 +108,7 @@ class Ranking {
       for (const std::size_t edge : leaving_[node]) last = std::max(last, ranked_.rank[Lower(edge)]);
       if (!leaving_[node].empty()) chains.emplace_back(last - ranked_.rank[node] - 1, node);
     }
-    std::sort(chains.begin(), chains.end());
+    std::ranges::sort(chains);
     std::size_t used = 0;
     std::vector<std::uint8_t> has_chain(leaving_.size(), 0);
     for (const auto& [bends, node] : chains) {
@@ -176,8 +176,8 @@ class Ranking {
 
   void AddSegments(std::size_t node, bool has_chain) {
     std::vector<std::size_t>& edges = leaving_[node];
-    std::stable_sort(edges.begin(), edges.end(),
-                     [this](std::size_t a, std::size_t b) { return ranked_.rank[Lower(a)] < ranked_.rank[Lower(b)]; });
+    std::ranges::stable_sort(
+        edges, [this](std::size_t a, std::size_t b) { return ranked_.rank[Lower(a)] < ranked_.rank[Lower(b)]; });
     std::vector<Vertex> chain = {static_cast<Vertex>(node)};
     for (const std::size_t edge : edges) {
       const std::size_t below = Lower(edge);

@@ -19,6 +19,10 @@ namespace {
 // Of an interval, relative to its bound: from here on it is worth measuring again.
 constexpr double kWideInterval = 0.1;
 
+void Advise(ReportModel& report, std::string text, std::string command = "") {
+  report.advice.push_back({std::move(text), std::move(command)});
+}
+
 std::string OnAllThreads(std::string_view verb, const ReportModel& report) {
   return fmt::format("infimum {} {} --threads {}", verb, report.arguments.place, report.bracket.selection.threads);
 }
@@ -49,24 +53,24 @@ void AddMissing(ReportModel& report) {
     if (entry.second > 1) entry.first.reason += fmt::format(" (used {} times)", entry.second);
     report.missing.push_back(std::move(entry.first));
   }
-  std::stable_sort(report.missing.begin(), report.missing.end(), [](const MissingItem& a, const MissingItem& b) {
+  std::ranges::stable_sort(report.missing, [](const MissingItem& a, const MissingItem& b) {
     return std::max(a.share, a.flops) > std::max(b.share, b.flops);
   });
   if (!report.missing.empty() && !report.bench_options) {
-    report.advice.push_back(
-        {HasFloorsAlone(report)
-             ? fmt::format("To be measured: {}. This writes the plan, to be run there; import its results",
-                           CountText(report.missing.size(), "workload"))
-             : std::string("Some layers were never measured on this device: run this plan there and import the "
-                           "results"),
-         fmt::format("infimum plan {} --device {} -o plan.txt", report.arguments.place,
-                     ShellQuoted(report.device_name))});
+    Advise(report,
+           HasFloorsAlone(report)
+               ? fmt::format("To be measured: {}. This writes the plan, to be run there; import its results",
+                             CountText(report.missing.size(), "workload"))
+               : std::string("Some layers were never measured on this device: run this plan there and import the "
+                             "results"),
+           fmt::format("infimum plan {} --device {} -o plan.txt", report.arguments.place,
+                       ShellQuoted(report.device_name)));
   } else if (!report.missing.empty()) {
-    report.advice.push_back(
-        {HasFloorsAlone(report)
-             ? fmt::format("To be measured: {}, by this command", CountText(report.missing.size(), "workload"))
-             : std::string("Some layers are not measured yet; this command measures all of them"),
-         OnAllThreads("analyze", report) + " --budget 10m"});
+    Advise(report,
+           HasFloorsAlone(report)
+               ? fmt::format("To be measured: {}, by this command", CountText(report.missing.size(), "workload"))
+               : std::string("Some layers are not measured yet; this command measures all of them"),
+           OnAllThreads("analyze", report) + " --budget 10m");
   }
 }
 
@@ -75,13 +79,13 @@ void AdviseOnContext(ReportModel& report) {
   constexpr double kMostlyMeasured = 0.8;
   const std::optional<ModelContext>& context = report.bracket.context;
   if (HasFloorsAlone(report) || !context || context->stays_near() || context->cold_share() >= kMostlyMeasured) return;
-  report.advice.push_back(
-      {fmt::format(
-           "An inference leaves {} of the model’s weights ({}) near, and of {} of them it was measured what they "
-           "cost from memory: what the others lose by them is taken from like layers, or not counted",
-           PercentText(context->near_share()), BytesText(Bytes{static_cast<std::int64_t>(context->constants)}),
-           PercentText(context->cold_share())),
-       report.bench_options ? OnAllThreads("analyze", report) : std::string()});
+  Advise(report,
+         fmt::format(
+             "An inference leaves {} of the model’s weights ({}) near, and of {} of them it was measured what they "
+             "cost from memory: what the others lose by them is taken from like layers, or not counted",
+             PercentText(context->near_share()), BytesText(Bytes{static_cast<std::int64_t>(context->constants)}),
+             PercentText(context->cold_share())),
+         report.bench_options ? OnAllThreads("analyze", report) : std::string());
 }
 
 // Layers that were timed with warm caches, of a model whose weights do not fit them: a part of the gap is no kernel's.
@@ -104,70 +108,66 @@ void AdviseOnWeights(Bytes cache, ReportModel& report) {
     for (const WhatIfBound& of : cold->bounds)
       if (of.variant == bound->variant)
         text += fmt::format("; with weights from memory the bound is {}", FormatLatency(of.latency));
-  report.advice.push_back({text, cold == report.bracket.what_ifs.end() && report.bench_options
-                                     ? fmt::format("infimum analyze {} --cache cold-weights", report.arguments.model)
-                                     : std::string()});
+  Advise(report, text,
+         cold == report.bracket.what_ifs.end() && report.bench_options
+             ? fmt::format("infimum analyze {} --cache cold-weights", report.arguments.model)
+             : std::string());
 }
 
 void AddAdvice(const std::vector<std::string>& warnings, ReportModel& report) {
   const bool here = report.bench_options.has_value();
-  for (const std::string& warning : warnings) report.advice.push_back({warning, ""});
-  if (report.bracket.hosts) report.advice.push_back({HostsText(*report.bracket.hosts), ""});
+  for (const std::string& warning : warnings) Advise(report, warning);
+  if (report.bracket.hosts) Advise(report, HostsText(*report.bracket.hosts));
   const Bound* bound = report.bracket.BestKnown();
   if (bound != nullptr && report.bracket.coverage.missing == 0 && report.bracket.coverage.measured > 0 &&
       bound->latency < report.bracket.dense_read().latency) {
-    report.advice.push_back(
-        {"The bound lies below the dense-read floor: its layers were timed with warm caches, but all of the "
-         "model's weights together do not fit them",
-         ""});
+    Advise(report,
+           "The bound lies below the dense-read floor: its layers were timed with warm caches, but all of the "
+           "model's weights together do not fit them");
   }
   if (here && bound != nullptr && bound->latency > Latency(0) &&
       (bound->interval.high - bound->interval.low) / bound->latency > kWideInterval) {
-    report.advice.push_back(
-        {"The bound's interval is wide, as where other work disturbed the measuring; this measures again what decides "
-         "it",
-         OnAllThreads("confirm", report)});
+    Advise(
+        report,
+        "The bound's interval is wide, as where other work disturbed the measuring; this measures again what decides "
+        "it",
+        OnAllThreads("confirm", report));
   }
-  if (bound != nullptr && std::find(bound->assumptions.begin(), bound->assumptions.end(), "least-loop-iterations") !=
-                              bound->assumptions.end()) {
-    report.advice.push_back(
-        {"A loop whose iterations are not known counts as few as possible, perhaps none: what its "
-         "body takes is left out of floor and bound",
-         ""});
+  if (bound != nullptr && std::ranges::find(bound->assumptions, "least-loop-iterations") != bound->assumptions.end()) {
+    Advise(report,
+           "A loop whose iterations are not known counts as few as possible, perhaps none: what its "
+           "body takes is left out of floor and bound");
   }
   for (const Inversion& inversion : report.bracket.inversions) {
     if (inversion.bound != kFloorName) continue;
-    report.advice.push_back(
-        {fmt::format("The floor is {} above {}, which happened: it is wrong here. It was decided by {}; `infimum "
-                     "analyze` measures rates again and keeps the best",
-                     FormatLatency(inversion.excess), inversion.name, report.bracket.dense_read().decided_by),
-         ""});
+    Advise(report,
+           fmt::format("The floor is {} above {}, which happened: it is wrong here. It was decided by {}; `infimum "
+                       "analyze` measures rates again and keeps the best",
+                       FormatLatency(inversion.excess), inversion.name, report.bracket.dense_read().decided_by));
   }
   if (!report.run) return;
   if (bound != nullptr && bound->latency > report.run->latency) {
-    report.advice.push_back(
-        {fmt::format(
-             "Inversion: the {} bound is above {}'s own time. It fuses layers that this bound counts one by one, or "
-             "has kernels that are not among the candidates; the bound is an estimate, the floor is not.",
-             Name(bound->variant), report.run->profile.framework),
-         ""});
+    Advise(report,
+           fmt::format(
+               "Inversion: the {} bound is above {}'s own time. It fuses layers that this bound counts one by one, or "
+               "has kernels that are not among the candidates; the bound is an estimate, the floor is not.",
+               Name(bound->variant), report.run->profile.framework));
   }
   if (report.waterfall) {
     if (std::string text = ScatterText(*report.waterfall); !text.empty())
-      report.advice.push_back(
-          {"Times that do not fit together: " + text, here ? OnAllThreads("measure", report) : std::string()});
+      Advise(report, "Times that do not fit together: " + text, here ? OnAllThreads("measure", report) : std::string());
   }
   if (report.run->interval && here && report.run->latency.count() > 0 &&
       (report.run->interval->high - report.run->interval->low) / report.run->latency > kWideInterval)
-    report.advice.push_back(
-        {fmt::format("The run’s interval, {}, is wide for {} of it: more of them narrow what could be won",
-                     IntervalText(*report.run->interval),
-                     CountText(static_cast<std::size_t>(report.run->repetitions), "repetition")),
-         OnAllThreads("measure", report) + " --repetitions 10"});
+    Advise(report,
+           fmt::format("The run’s interval, {}, is wide for {} of it: more of them narrow what could be won",
+                       IntervalText(*report.run->interval),
+                       CountText(static_cast<std::size_t>(report.run->repetitions), "repetition")),
+           OnAllThreads("measure", report) + " --repetitions 10");
   if (report.run->minimum.count() > 0 && report.run->median / report.run->minimum > 1.1) {
-    report.advice.push_back(
-        {"The framework's run was noisy (median over 10 % above the minimum): close other programs and measure again",
-         OnAllThreads("measure", report)});
+    Advise(report,
+           "The framework's run was noisy (median over 10 % above the minimum): close other programs and measure again",
+           OnAllThreads("measure", report));
   }
 }
 
@@ -179,9 +179,8 @@ void FillAdvice(const std::vector<std::string>& warnings, Bytes last_level_cache
   AdviseOnWeights(last_level_cache, report);
   AddAdvice(warnings, report);
   if (report.bracket.BestKnown() != nullptr && !report.bracket.not_tried.empty())
-    report.advice.push_back({"Not tried, so that a run may be faster than the best known kernels: " +
-                                 NotTriedText(report.bracket.not_tried),
-                             ""});
+    Advise(report, "Not tried, so that a run may be faster than the best known kernels: " +
+                       NotTriedText(report.bracket.not_tried));
 }
 
 }  // namespace infimum

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"
@@ -53,6 +54,13 @@ std::string NeedsRun(const ReportModel& report) {
                     : "No framework's run is known of this model and device";
 }
 
+// What is not known here, and the command that finds it out.
+Answer LeftTo(Answer answer, std::string text, std::string command) {
+  answer.text = std::move(text);
+  answer.command = std::move(command);
+  return answer;
+}
+
 Answer HowFast(const ReportModel& report) {
   Answer answer{1, "How fast could this model be here, and what is left to win?", false, "", "bracket", ""};
   answer.text = Headline(report);
@@ -83,17 +91,13 @@ Answer Parallel(const ReportModel& report) {
   Answer answer{2, "Could independent layers run in parallel, and what would it win?", false, "", "wins", ""};
   const Bound* sequential = report.bracket.Find(BoundVariant::kSequential);
   const Bound* parallel = report.bracket.Find(BoundVariant::kParallel);
-  if (sequential == nullptr || parallel == nullptr) {
-    answer.text = "No layer has a time yet.";
-    answer.command = AnalyzeCommand(report);
-    return answer;
-  }
-  if (!PromisesGains(report)) {
-    answer.text =
-        fmt::format("Too little is measured to tell: {} has no time yet.", LackingText(report.bracket.coverage));
-    answer.command = AnalyzeCommand(report);
-    return answer;
-  }
+  if (sequential == nullptr || parallel == nullptr)
+    return LeftTo(answer, "No layer has a time yet.", AnalyzeCommand(report));
+  if (!PromisesGains(report))
+    return LeftTo(
+        answer,
+        fmt::format("Too little is measured to tell: {} has no time yet.", LackingText(report.bracket.coverage)),
+        AnalyzeCommand(report));
   answer.is_known = sequential->latency.count() > 0;
   if (!answer.is_known) {
     answer.text = "No layer of it takes any time.";
@@ -153,11 +157,8 @@ Answer Algorithms(const ReportModel& report) {
         fmt::format("What the libraries would choose by themselves costs {}.", RegretText(*report.bracket.regret));
     if (report.bracket.regret->sum.count() > 0) answer.text += LargestRegret(report);
   }
-  if (!answer.is_known) {
-    answer.text = NeedsRun(report) + ", and no candidate is a library’s own choice.";
-    answer.command = RunCommand(report);
-  }
-  return answer;
+  if (answer.is_known) return answer;
+  return LeftTo(answer, NeedsRun(report) + ", and no candidate is a library’s own choice.", RunCommand(report));
 }
 
 // What a step's parts are by what stands before their colon, the largest first: "without a bound 6.60 ms". What is a
@@ -179,11 +180,7 @@ std::vector<std::string> KindsOf(const GapStep& step, Latency measured) {
 Answer Waste(const ReportModel& report) {
   Answer answer{4, "Where does the framework waste time between and around the layers?", false, "", "losses", ""};
   const Waterfall* steps = Steps(report);
-  if (steps == nullptr) {
-    answer.text = NeedsRun(report) + ".";
-    answer.command = RunCommand(report);
-    return answer;
-  }
+  if (steps == nullptr) return LeftTo(answer, NeedsRun(report) + ".", RunCommand(report));
   answer.is_known = true;
   answer.text = fmt::format("Of the {} of {}: host gaps {}, reorders and copies {}", FormatLatency(steps->measured),
                             RunName(report), WithShare(steps->Of(GapCause::kHostGaps), steps->measured),
@@ -203,17 +200,11 @@ Answer Fusion(const ReportModel& report) {
   Answer answer{5, "What would fusing layers win?", false, "", "wins", ""};
   const Bound* sequential = report.bracket.Find(BoundVariant::kSequential);
   const Bound* fused = report.bracket.Find(BoundVariant::kFusedSequential);
-  if (sequential != nullptr && fused != nullptr && !report.bracket.regions.empty()) {
-    answer.is_known = true;
-    answer.text = fmt::format("Kernels that were measured as one win {} over the layers one by one",
-                              WithShare(sequential->latency - fused->latency, fused->latency));
-  }
-  if (!answer.is_known) {
-    answer.text = "No region of several layers was measured as one.";
-    answer.command = AnalyzeCommand(report);
-    return answer;
-  }
-  answer.text += "." + OfWhatIsKnown(report);
+  if (sequential == nullptr || fused == nullptr || report.bracket.regions.empty())
+    return LeftTo(answer, "No region of several layers was measured as one.", AnalyzeCommand(report));
+  answer.is_known = true;
+  answer.text = fmt::format("Kernels that were measured as one win {} over the layers one by one.{}",
+                            WithShare(sequential->latency - fused->latency, fused->latency), OfWhatIsKnown(report));
   if (const Waterfall* steps = Steps(report))
     answer.text += fmt::format(" {} loses {} by layers that it does not fuse.", RunName(report),
                                WithShare(steps->Of(GapCause::kMissedFusion), steps->measured));
@@ -276,25 +267,21 @@ Answer TensorCores(const ReportModel& report) {
   }
   if (const std::vector<std::string> gains = ContractGains(report); !gains.empty())
     parts.push_back("Against the bound of other arithmetic: " + Join(gains, ", "));
-  answer.is_known = !parts.empty();
-  if (answer.is_known) {
-    answer.text = Join(parts, ". ") + ".";
-  } else {
-    answer.text =
-        fmt::format("Nothing was measured under another numeric contract than {}.", Name(report.bracket.contract));
-    answer.command = NarrowCommand(report);
-  }
+  if (parts.empty())
+    return LeftTo(
+        answer,
+        fmt::format("Nothing was measured under another numeric contract than {}.", Name(report.bracket.contract)),
+        NarrowCommand(report));
+  answer.is_known = true;
+  answer.text = Join(parts, ". ") + ".";
   return answer;
 }
 
 Answer OneTable(const ReportModel& report) {
   Answer answer{7, "One table per node of the model, over engines and precisions, through fusion?", false, "", "layers",
                 ""};
-  if (!report.run || report.run->rows.empty()) {
-    answer.text = NeedsRun(report) + "; this page’s table has the bound alone.";
-    answer.command = RunCommand(report);
-    return answer;
-  }
+  if (!report.run || report.run->rows.empty())
+    return LeftTo(answer, NeedsRun(report) + "; this page’s table has the bound alone.", RunCommand(report));
   answer.is_known = true;
   Latency all{0}, matched{0};
   std::size_t fused = 0;
@@ -330,31 +317,25 @@ std::string PlanOfAll(const ReportModel& report) {
 Answer Upgrade(const ReportModel& report) {
   Answer answer{8, "What gets slower for this model when a library goes from one version to another?", false, "", "",
                 ""};
-  if (report.neighbours.versions) {
-    answer.text = "This report is of one set of libraries; the comparison over versions tells.";
-    answer.command = CompareCommand(
-        report, {"--by library --library " + MainLibrary(report), report.arguments.device, report.arguments.contract});
-  } else {
-    answer.text =
-        "The store has rows of one set of libraries alone. The plan below, measured where another version is "
-        "installed and imported into this store, makes a comparison.";
-    answer.command = PlanOfAll(report);
-  }
-  return answer;
+  if (report.neighbours.versions)
+    return LeftTo(answer, "This report is of one set of libraries; the comparison over versions tells.",
+                  CompareCommand(report, {"--by library --library " + MainLibrary(report), report.arguments.device,
+                                          report.arguments.contract}));
+  return LeftTo(answer,
+                "The store has rows of one set of libraries alone. The plan below, measured where another version is "
+                "installed and imported into this store, makes a comparison.",
+                PlanOfAll(report));
 }
 
 Answer Generations(const ReportModel& report) {
   Answer answer{9, "Which generation of devices is best for this model, and why?", false, "", "", ""};
-  if (report.neighbours.devices) {
-    answer.text = "This report is of one device; the comparison over devices tells.";
-    answer.command = CompareCommand(report, {"--by device", report.arguments.contract});
-  } else {
-    answer.text =
-        "The store has rows of this device alone. The plan below, measured on another one and imported into this "
-        "store, makes a comparison.";
-    answer.command = PlanOfAll(report);
-  }
-  return answer;
+  if (report.neighbours.devices)
+    return LeftTo(answer, "This report is of one device; the comparison over devices tells.",
+                  CompareCommand(report, {"--by device", report.arguments.contract}));
+  return LeftTo(answer,
+                "The store has rows of this device alone. The plan below, measured on another one and imported into "
+                "this store, makes a comparison.",
+                PlanOfAll(report));
 }
 
 Answer NarrowTypes(const ReportModel& report) {

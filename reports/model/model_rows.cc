@@ -140,14 +140,13 @@ std::vector<ModelRow> ModelRows(const ReportModel& report) {
 }
 
 std::vector<std::size_t> LargestRows(const std::vector<ModelRow>& rows, std::size_t count) {
-  bool compared = std::any_of(rows.begin(), rows.end(), [](const ModelRow& row) { return row.gap().has_value(); });
+  bool compared = std::ranges::any_of(rows, [](const ModelRow& row) { return row.gap().has_value(); });
   auto weight = [&](const ModelRow& row) { return (compared ? row.gap() : row.best).value_or(Latency(0)); };
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (weight(rows[i]) > Latency(0)) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return weight(rows[a]) > weight(rows[b]); });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return weight(rows[a]) > weight(rows[b]); });
   if (order.size() > count) order.resize(count);
   return order;
 }

@@ -59,7 +59,7 @@ std::vector<Bar> BarsOf(const ReportModel& report) {
     if (!is_said) bounds.push_back(bound);
   }
   if (bounds.size() > 4) bounds.resize(4);
-  std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.latency < b.latency; });
+  std::ranges::stable_sort(bounds, {}, &Bound::latency);
   // A sum without what was never measured is below what is least.
   const double lacking = report.bracket.coverage.Lacking();
   for (const Bound& bound : bounds) {

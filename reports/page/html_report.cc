@@ -8,7 +8,6 @@
 #include "reports/page/assets.h"
 #include "reports/page/html_page.h"
 #include "reports/page/html_sections.h"
-#include "reports/page/html_writer.h"
 
 namespace infimum {
 namespace {

@@ -5,9 +5,7 @@
 #include <cctype>
 
 #include "infimum/base/quantity_text.h"
-#include "infimum/base/text.h"
 #include "reports/model/answers.h"
-#include "reports/model/report_commands.h"
 #include "reports/model/report_forms.h"
 #include "reports/page/html_sections.h"
 #include "reports/run/finding_writers.h"

@@ -45,6 +45,12 @@ struct LogAxis {
 
 std::string InTenths(double value) { return FormatNumber(std::round(10 * value) / 10); }
 
+void AddGridLine(double x1, double x2, double y1, double y2, HtmlWriter& html) {
+  html.Element(
+      "line",
+      {{"class", "grid"}, {"x1", InTenths(x1)}, {"x2", InTenths(x2)}, {"y1", InTenths(y1)}, {"y2", InTenths(y2)}}, "");
+}
+
 std::string_view ClassOfDot(const SweepCell& cell) {
   if (cell.facts.decided_by.empty()) return "dot";
   return cell.facts.decided_by.starts_with("arithmetic") ? "dot arithmetic" : "dot memory";
@@ -101,21 +107,15 @@ class RooflineChart {
     const auto ends = [](const LogAxis& axis) {
       return std::pair(static_cast<int>(std::ceil(axis.low)), static_cast<int>(std::floor(axis.high)));
     };
-    const auto line = [&](double x1, double x2, double y1, double y2) {
-      html.Element(
-          "line",
-          {{"class", "grid"}, {"x1", InTenths(x1)}, {"x2", InTenths(x2)}, {"y1", InTenths(y1)}, {"y2", InTenths(y2)}},
-          "");
-    };
     for (auto [power, last] = ends(x_); power <= last; ++power) {
       const double at = x_.at(std::pow(10, power));
-      line(at, at, y_.end, y_.begin);
+      AddGridLine(at, at, y_.end, y_.begin, html);
       html.Element("text", {{"x", InTenths(at)}, {"y", "356"}, {"text-anchor", "middle"}},
                    FormatNumber(std::pow(10, power)));
     }
     for (auto [power, last] = ends(y_); power <= last; ++power) {
       const double at = y_.at(std::pow(10, power));
-      line(x_.begin, x_.end, at, at);
+      AddGridLine(x_.begin, x_.end, at, at, html);
       html.Element("text", {{"x", "54"}, {"y", InTenths(at + 4)}, {"text-anchor", "end"}},
                    RateText(std::pow(10, power), ""));
     }
@@ -218,16 +218,10 @@ class TokenCurves {
   };
 
   void WriteAxes(const LogAxis& x, const LogAxis& y, HtmlWriter& html) const {
-    const auto grid = [&](double x1, double x2, double y1, double y2) {
-      html.Element(
-          "line",
-          {{"class", "grid"}, {"x1", InTenths(x1)}, {"x2", InTenths(x2)}, {"y1", InTenths(y1)}, {"y2", InTenths(y2)}},
-          "");
-    };
     double last = -INFINITY;
     for (const std::int64_t context : contexts_) {
       const double at = x.at(static_cast<double>(context));
-      grid(at, at, y.end, y.begin);
+      AddGridLine(at, at, y.end, y.begin, html);
       if (at - last < 44) continue;
       last = at;
       html.Element("text", {{"x", InTenths(at)}, {"y", "316"}, {"text-anchor", "middle"}}, std::to_string(context));
@@ -237,7 +231,7 @@ class TokenCurves {
       for (const int step : {1, 2, 5}) {
         const double value = step * std::pow(10, power);
         if (!y.has(value) || (step > 1 && !is_narrow)) continue;
-        grid(x.begin, x.end, y.at(value), y.at(value));
+        AddGridLine(x.begin, x.end, y.at(value), y.at(value), html);
         html.Element("text", {{"x", "68"}, {"y", InTenths(y.at(value) + 4)}, {"text-anchor", "end"}}, TextOf(value));
       }
     html.Element("text", {{"x", InTenths(x.end)}, {"y", "334"}, {"text-anchor", "end"}}, "context");

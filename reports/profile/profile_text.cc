@@ -127,8 +127,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
   std::vector<const LayerRow*> order;
   for (const LayerRow& row : view.layers)
     if (row.median) order.push_back(&row);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const LayerRow* a, const LayerRow* b) { return *a->median > *b->median; });
+  std::ranges::stable_sort(order, [](const LayerRow* a, const LayerRow* b) { return *a->median > *b->median; });
   Section layers{.columns = {NameColumn("layer"), NameColumn("operator"), NumberColumn("time"), NumberColumn("share")},
                  .rest = kAllElsewhere};
   AddRows(order, kShownRows, layers, [&share](const LayerRow* row) {

@@ -1,6 +1,7 @@
 #include "reports/profile/profile_view.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -24,8 +25,8 @@ TimelineView ViewOf(const Timeline& timeline, std::string source) {
   view.path = PathViewOf(timeline, origins);
   view.activity = std::move(activity.devices);
   for (const TimelineDevice& device : timeline.devices) {
-    const bool worked = std::any_of(view.activity.begin(), view.activity.end(),
-                                    [&](const DeviceActivity& of) { return of.device == device.number; });
+    const bool worked =
+        std::ranges::any_of(view.activity, [&](const DeviceActivity& of) { return of.device == device.number; });
     if (worked) view.devices.push_back(device);
   }
   for (const HostCall& call : timeline.host_calls) view.calls += call.kind == HostCallKind::kRuntime ? 1 : 0;
@@ -58,10 +59,8 @@ TimelineView ViewOf(const Timeline& timeline, std::string source) {
     row.name = timeline.names.text(name);
     view.operators.push_back(std::move(row));
   }
-  std::stable_sort(view.kernels.begin(), view.kernels.end(),
-                   [](const KernelRow& a, const KernelRow& b) { return a.total_ns > b.total_ns; });
-  std::stable_sort(view.operators.begin(), view.operators.end(),
-                   [](const OperatorRow& a, const OperatorRow& b) { return a.device_ns > b.device_ns; });
+  std::ranges::stable_sort(view.kernels, std::ranges::greater(), &KernelRow::total_ns);
+  std::ranges::stable_sort(view.operators, std::ranges::greater(), &OperatorRow::device_ns);
   return view;
 }
 
@@ -87,7 +86,7 @@ LayersView ViewOf(const RunProfile& run, std::string source) {
     ++operation.layers;
     if (!layer.samples.empty()) {
       row.median = Quantile(layer.samples, 0.5);
-      const auto [least, most] = std::minmax_element(layer.samples.begin(), layer.samples.end());
+      const auto [least, most] = std::ranges::minmax_element(layer.samples);
       row.least = *least;
       row.most = *most;
       for (const Latency sample : layer.samples) row.total += sample;
@@ -97,8 +96,7 @@ LayersView ViewOf(const RunProfile& run, std::string source) {
     view.layers.push_back(std::move(row));
   }
   for (auto& [op, row] : operators) view.operators.push_back(std::move(row));
-  std::stable_sort(view.operators.begin(), view.operators.end(),
-                   [](const EngineOperatorRow& a, const EngineOperatorRow& b) { return a.time > b.time; });
+  std::ranges::stable_sort(view.operators, std::ranges::greater(), &EngineOperatorRow::time);
   return view;
 }
 

@@ -54,8 +54,7 @@ std::vector<bool> Longest(const NodeTable& nodes, std::size_t most) {
   };
   std::vector<std::size_t> order(nodes.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return longest_cell(a) > longest_cell(b); });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return longest_cell(a) > longest_cell(b); });
   std::vector<bool> shown(nodes.rows.size(), false);
   for (std::size_t i = 0; i < most; ++i) shown[order[i]] = true;
   return shown;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "analyzer/findings/rules.h"
 #include "infimum/base/enum_names.h"

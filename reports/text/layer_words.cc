@@ -8,7 +8,6 @@
 #include <set>
 #include <vector>
 
-#include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
 #include "reports/text/quantity_text.h"
 #include "src/core/graph/run_time_quantities.h"

@@ -89,8 +89,6 @@ Result<std::string> WriteCublasltSource(const SourceRequest& request) {
   return text + OnlyLines(request.only) + "});\n\n}  // namespace\n";
 }
 
-std::string CublasltRefusalOf(std::string_view) { return ""; }
-
 }  // namespace
 
 const Library& CublasLt() {
@@ -108,7 +106,7 @@ const Library& CublasLt() {
                                .beside = "cuDNN's graph has matrix products too, which `--library cudnn` writes.\n",
                                .shared_files = kCublasltFiles,
                                .write_source = WriteCublasltSource,
-                               .refusal_of = CublasltRefusalOf};
+                               .refusal_of = [](std::string_view) { return std::string(); }};
   return library;
 }
 

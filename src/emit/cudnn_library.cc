@@ -226,8 +226,6 @@ constexpr std::string_view kCudnnFiles[] = {"cuda_main.cc",  "cuda_memory.h",   
                                             "cudnn_layer.h", "cudnn_operations.h", "cudnn_operations.cc",
                                             "cudnn_plan.h",  "cudnn_plans.h",      "cudnn_plans.cc"};
 
-std::string CudnnRefusalOf(std::string_view) { return ""; }
-
 }  // namespace
 
 const Library& Cudnn() {
@@ -247,7 +245,7 @@ const Library& Cudnn() {
                                    "products, which\n`--library cublaslt` writes.\n",
                                .shared_files = kCudnnFiles,
                                .write_source = WriteCudnnSource,
-                               .refusal_of = CudnnRefusalOf};
+                               .refusal_of = [](std::string_view) { return std::string(); }};
   return library;
 }
 

@@ -144,9 +144,8 @@ struct Checker {
     if (!IsFloatingPoint(config.types.input) || !IsFloatingPoint(config.types.output))
       return Error{"oneDNN reduces in f32, which does not hold every integer; infimum measures kernels of its own"};
     INFIMUM_RETURN_IF_ERROR(CheckTypes(config.types));
-    const bool reduces = std::any_of(config.axes.begin(), config.axes.end(), [&](std::int64_t axis) {
-      return config.input.dims[static_cast<std::size_t>(axis)] != 1;
-    });
+    const bool reduces = std::ranges::any_of(
+        config.axes, [&](std::int64_t axis) { return config.input.dims[static_cast<std::size_t>(axis)] != 1; });
     return reduces ? Status() : Error{"nothing is reduced, which oneDNN refuses"};
   }
 
@@ -249,20 +248,10 @@ DataType CarrierOf(DataType type) {
 }
 
 std::string_view OneDnnType(DataType type) {
-  switch (type) {
-    case DataType::kF64:
-    case DataType::kF32:
-    case DataType::kF16:
-    case DataType::kBF16:
-    case DataType::kS32:
-    case DataType::kS8:
-    case DataType::kU8:
-      return Name(type);
-    case DataType::kBool:
-      return "u8";
-    default:
-      return "";
-  }
+  constexpr DataType kBothHave[] = {DataType::kF64, DataType::kF32, DataType::kF16, DataType::kBF16,
+                                    DataType::kS32, DataType::kS8,  DataType::kU8};
+  if (type == DataType::kBool) return "u8";
+  return std::ranges::find(kBothHave, type) != std::end(kBothHave) ? Name(type) : "";
 }
 
 Result<Fusion> FusionOf(const Region& region) {

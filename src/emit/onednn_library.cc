@@ -83,9 +83,7 @@ struct FamilyFinder {
 };
 
 std::int64_t DepthOf(const ConvolutionConfig& config) {
-  std::int64_t depth = config.input.dims[1] / config.groups;
-  for (const std::int64_t extent : config.kernel.dims) depth *= extent;
-  return depth;
+  return config.input.dims[1] / config.groups * ElementCount(config.kernel);
 }
 std::int64_t DepthOf(const MatMulConfig& config) { return config.a.dims.back(); }
 

@@ -63,7 +63,7 @@ std::string CMakeListsText(const Library& library, const std::vector<EmittedLaye
   std::vector<std::string> shared;
   for (const std::string_view file : library.shared_files)
     if (file.ends_with(".cc")) shared.push_back("  " + std::string(file));
-  std::sort(shared.begin(), shared.end());
+  std::ranges::sort(shared);
   text += Join(shared, "\n") + ")\n";
   text += fmt::format("target_link_libraries({} PRIVATE {} benchmark::benchmark)\n", Program(library), library.target);
   // Most of a source's compile time is the library's header.
@@ -127,7 +127,7 @@ Result<const Library*> FindLibrary(const std::string& name) {
 // Printable and without spaces, which no candidate's name has.
 bool IsName(std::string_view text) {
   const auto is_plain = [](unsigned char c) { return c > 0x20 && c < 0x7f; };
-  return !text.empty() && text.size() <= 200 && std::all_of(text.begin(), text.end(), is_plain);
+  return !text.empty() && text.size() <= 200 && std::ranges::all_of(text, is_plain);
 }
 
 // The candidates that this library's sources can register; the others go to `left_out`.
@@ -150,7 +150,7 @@ Result<std::vector<std::string>> UsableCandidates(const Library& library, const 
     }
     if (!reason.empty()) {
       left_out.push_back({name, reason});
-    } else if (std::find(usable.begin(), usable.end(), name) == usable.end()) {
+    } else if (std::ranges::find(usable, name) == usable.end()) {
       usable.push_back(name);
     }
   }
@@ -187,7 +187,7 @@ Result<EmittedProject> EmitProject(const Plan& plan, const EmitOptions& options)
   std::map<std::string, std::vector<NumericContract>> contracts;  // by workload
   for (const PlanEntry& entry : plan.entries) {
     std::vector<NumericContract>& known = contracts[Format(entry.workload)];
-    if (std::find(known.begin(), known.end(), entry.contract) == known.end()) known.push_back(entry.contract);
+    if (std::ranges::find(known, entry.contract) == known.end()) known.push_back(entry.contract);
   }
   for (const PlanEntry& entry : plan.entries) {
     const std::string text = Format(entry.workload);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "infimum/base/text.h"
 
 namespace infimum::emit {

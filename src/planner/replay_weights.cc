@@ -1,5 +1,7 @@
 #include "src/planner/replay_weights.h"
 
+#include "src/core/layer/family.h"
+
 namespace infimum {
 namespace {
 
@@ -14,21 +16,16 @@ std::size_t MatrixPosition(const Layer& layer) { return layer.op == "com.microso
 
 // The weights with the output channels second, in their order of memory.
 Result<Shape> ByChannel(const Layer& layer, const Shape& weights) {
-  const auto product_of = [&](std::size_t begin, std::size_t end) {
-    std::int64_t product = 1;
-    for (std::size_t i = begin; i < end; ++i) product *= weights.dims[i];
-    return product;
-  };
   const std::size_t rank = weights.rank();
   if (rank < 2) return Error{"its weights have fewer than two dimensions"};
   const bool channels_first = layer.op == "Conv" || (layer.op == "Gemm" && HasFlag(layer, "transB"));
-  if (channels_first) return Shape{{1, weights.dims[0], product_of(1, rank)}};
+  if (channels_first) return Shape{{1, weights.dims[0], ElementsBetween(weights, 1, rank)}};
   const auto group = layer.attributes.find("group");
   const auto* groups = group == layer.attributes.end() ? nullptr : std::get_if<std::int64_t>(&group->second);
   // Their channels are apart, one after the other within each group.
   if (groups != nullptr && *groups != 1)
     return Error{"a normalization is folded into a grouped transposed convolution"};
-  return Shape{{weights.dims[0], weights.dims[1], product_of(2, rank)}};
+  return Shape{{weights.dims[0], weights.dims[1], ElementsBetween(weights, 2, rank)}};
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ struct BackendOptions {
   // --backend-option NAME=VALUE, options of one backend. A backend that does not know a name reports
   // so in the error of DescribeDevice(), as it does when it cannot work here at all.
   std::map<std::string, std::string> settings;
+
+  friend bool operator==(const BackendOptions&, const BackendOptions&) = default;
 };
 
 // What is different about a runner's device.

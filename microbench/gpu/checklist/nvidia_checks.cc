@@ -220,7 +220,7 @@ Result<Finding> CheckCupti(const CheckTools& tools) {
     PreparedRun& run = *one.prepared.run;
     INFIMUM_ASSIGN_OR_RETURN(const KernelTimes kernels, TimesOfKernels(run));
     const std::vector<std::string> flags = run.TimingFlags();
-    const bool is_limited = std::find(flags.begin(), flags.end(), "power_limited") != flags.end();
+    const bool is_limited = std::ranges::find(flags, "power_limited") != flags.end();
     const bool is_judged = !is_limited && kernels.sum.count() >= kLongEnough;
     any_long |= is_judged;
     const Latency apart = one.ours - kernels.sum, gaps = run.TimingFloor().value_or(Latency(0)) * kernels.count;

@@ -2,15 +2,18 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "infimum/base/quantity_text.h"
+#include "microbench/gpu/device/nvml.h"
 
 namespace infimum::cuda {
 namespace {
@@ -19,25 +22,21 @@ constexpr std::uint64_t kMostHoldNs = 2'000'000'000;
 
 // After these the context is lost: every later call of this process gives the same error.
 bool IsSticky(cudaError_t error) {
-  switch (error) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorAssert:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContextIsDestroyed:
-    case cudaErrorMpsConnectionFailed:
-    case cudaErrorUnknown:
-      return true;
-    default:
-      return false;
-  }
+  constexpr cudaError_t kSticky[] = {cudaErrorIllegalAddress,
+                                     cudaErrorLaunchTimeout,
+                                     cudaErrorHardwareStackError,
+                                     cudaErrorIllegalInstruction,
+                                     cudaErrorMisalignedAddress,
+                                     cudaErrorInvalidAddressSpace,
+                                     cudaErrorInvalidPc,
+                                     cudaErrorLaunchFailure,
+                                     cudaErrorAssert,
+                                     cudaErrorECCUncorrectable,
+                                     cudaErrorNvlinkUncorrectable,
+                                     cudaErrorContextIsDestroyed,
+                                     cudaErrorMpsConnectionFailed,
+                                     cudaErrorUnknown};
+  return std::ranges::find(kSticky, error) != std::end(kSticky);
 }
 
 Status Check(cudaError_t error, const char* what) {

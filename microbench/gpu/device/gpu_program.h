@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "infimum/layer/region.h"
@@ -32,19 +33,30 @@ struct GpuBinding {
 
 class GpuProgram {
  public:
+  explicit GpuProgram(std::vector<GpuBinding> bindings = {}) : bindings_(std::move(bindings)) {}
   virtual ~GpuProgram() = default;
 
-  virtual const std::vector<GpuBinding>& bindings() const = 0;
+  const std::vector<GpuBinding>& bindings() const { return bindings_; }
   virtual Bytes workspace() const { return {}; }  // scratch memory that Bind() wants
 
   // Addresses in the order of bindings(); may be called again with others, and costs little then.
-  virtual Status Bind(const std::vector<void*>& addresses, void* workspace) = 0;
+  virtual Status Bind(const std::vector<void*>& addresses, void* workspace) {
+    addresses_ = addresses;
+    workspace_ = workspace;
+    return {};
+  }
 
   // Constants are as they will stay; called once after their first Bind(), outside of all timing.
   virtual Status Prepare() { return {}; }
 
   // One execution into the stream: never waits, never allocates.
   virtual Status Enqueue(Gpu::Stream stream) = 0;
+
+ protected:
+  std::vector<GpuBinding> bindings_;
+  // As last bound.
+  std::vector<void*> addresses_;
+  void* workspace_ = nullptr;
 };
 
 struct GpuOffer {

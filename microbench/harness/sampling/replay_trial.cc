@@ -33,7 +33,7 @@ Status ChooseMeasured(const std::vector<std::string>& journals, ReplaySchedule& 
       const auto* row = std::get_if<Measurement>(&record);
       if (row == nullptr || row->outcome != Outcome::kMeasured || row->cache != CacheState::kWarm) return {};
       // What no graph can hold would cost the whole run its graph.
-      if (std::find(row->flags.begin(), row->flags.end(), "uncaptured") != row->flags.end()) return {};
+      if (std::ranges::find(row->flags, "uncaptured") != row->flags.end()) return {};
       const Latency time = BestSeen(row->repetitions);
       Fastest& best = fastest[{row->workload.text, row->contract}];
       if (best.candidate.library.empty() || time < best.time) best = {time, row->candidate};

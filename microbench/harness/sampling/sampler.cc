@@ -82,10 +82,9 @@ Clock::Duration SystemInterference::StolenTime() {
     for (int field = 0; field < 8; ++field) fields >> ticks;
     if (!fields) continue;
     const bool whole_machine = name == "cpu";
-    const bool ours =
-        cores_.empty() ? whole_machine : !whole_machine && std::any_of(cores_.begin(), cores_.end(), [&](int core) {
-          return name == "cpu" + std::to_string(core);
-        });
+    const bool ours = cores_.empty() ? whole_machine : !whole_machine && std::ranges::any_of(cores_, [&](int core) {
+      return name == "cpu" + std::to_string(core);
+    });
     if (ours) stolen_ticks += ticks;
   }
   return std::chrono::duration_cast<Clock::Duration>(

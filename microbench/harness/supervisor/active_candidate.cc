@@ -6,7 +6,7 @@ namespace infimum {
 namespace {
 
 void AddFlag(std::vector<std::string>& flags, const std::string& flag) {
-  const auto place = std::lower_bound(flags.begin(), flags.end(), flag);
+  const auto place = std::ranges::lower_bound(flags, flag);
   if (place == flags.end() || *place != flag) flags.insert(place, flag);
 }
 
@@ -39,7 +39,7 @@ void ActiveCandidate::Take(const Trial& trial) {
 }
 
 bool CampaignWorkload::measured() const {
-  return std::any_of(best.begin(), best.end(), [](const std::optional<Latency>& time) { return time.has_value(); });
+  return std::ranges::any_of(best, [](const std::optional<Latency>& time) { return time.has_value(); });
 }
 
 void CampaignWorkload::Note(const ActiveCandidate& active) {

@@ -18,7 +18,7 @@ std::string Counted(std::int64_t count, const std::string& noun) {
 std::string FormatWorkload(const CampaignWorkload& workload) {
   std::vector<const ActiveCandidate*> order;
   for (const ActiveCandidate& active : workload.candidates) order.push_back(&active);
-  std::stable_sort(order.begin(), order.end(), [](const ActiveCandidate* a, const ActiveCandidate* b) {
+  std::ranges::stable_sort(order, [](const ActiveCandidate* a, const ActiveCandidate* b) {
     const auto first = a->point();
     const auto second = b->point();
     return first && (!second || *first < *second);
@@ -48,7 +48,7 @@ std::string FormatWorkload(const CampaignWorkload& workload) {
 std::string FormatSummary(const CampaignSummary& summary, const std::string& output) {
   const CampaignTally& tally = summary.tally;
   const auto count_of = [&](auto holds) {
-    return static_cast<std::int64_t>(std::count_if(summary.workloads.begin(), summary.workloads.end(), holds));
+    return static_cast<std::int64_t>(std::ranges::count_if(summary.workloads, holds));
   };
   std::string text;
   const auto say = [&](const std::string& line) { text += "infimum: " + line + '\n'; };

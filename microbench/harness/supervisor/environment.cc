@@ -100,7 +100,7 @@ Result<std::vector<int>> ChooseCores(const std::vector<Core>& visible, std::int6
       chosen.push_back(visible[i].number);
     }
   }
-  std::sort(chosen.begin(), chosen.end());
+  std::ranges::sort(chosen);
   return chosen;
 }
 
@@ -114,9 +114,9 @@ Result<std::vector<int>> ParseCoreList(std::string_view text, const std::vector<
       return Error{Quoted(text) + " is not a list of cores such as 0,2-5"};
     for (std::int64_t number = *first; number <= *last; ++number) {
       const int core = static_cast<int>(number);
-      if (std::none_of(visible.begin(), visible.end(), [&](const Core& c) { return c.number == core; }))
+      if (std::ranges::none_of(visible, [&](const Core& c) { return c.number == core; }))
         return Error{"core " + std::to_string(core) + " is not visible to this process"};
-      if (std::find(cores.begin(), cores.end(), core) != cores.end())
+      if (std::ranges::find(cores, core) != cores.end())
         return Error{"core " + std::to_string(core) + " is named twice"};
       cores.push_back(core);
     }

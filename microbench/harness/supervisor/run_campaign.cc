@@ -1,6 +1,7 @@
 #include "microbench/harness/supervisor/run_campaign.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <span>
@@ -16,7 +17,7 @@ namespace infimum {
 namespace {
 
 bool HasFlag(const Measurement& row, std::string_view flag) {
-  return std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end();
+  return std::ranges::find(row.flags, flag) != row.flags.end();
 }
 
 }  // namespace
@@ -129,16 +130,10 @@ class Campaign {
   Result<std::optional<Answer>> AskAboutPeaks(const WorkerRequest& request, const std::string& what) {
     std::optional<WorkerReply> reply = Ask(request, kPeaksTimeLimit);
     if (!reply) return std::optional<Answer>();
-    if (const auto* loss = std::get_if<WorkerLoss>(&*reply)) {
-      summary_.warnings.push_back(what + " not measured: " + loss->reason);
-      INFIMUM_RETURN_IF_ERROR(StartWorker());
-      return std::optional<Answer>();
-    }
-    auto& answer = std::get<WorkerAnswer>(*reply);
-    if (auto* wanted = std::get_if<Answer>(&answer)) return std::optional<Answer>(std::move(*wanted));
-    const auto* error = std::get_if<Error>(&answer);
-    summary_.warnings.push_back(
-        what + " not measured: " + (error == nullptr ? "unexpected answer from the worker" : error->message));
+    if (std::holds_alternative<WorkerLoss>(*reply)) INFIMUM_RETURN_IF_ERROR(StartWorker());
+    Result<Answer> answer = AnswerOf<Answer>(*std::move(reply));
+    if (answer.ok()) return std::optional<Answer>(*std::move(answer));
+    summary_.warnings.push_back(what + " not measured: " + answer.error().message);
     return std::optional<Answer>();
   }
 
@@ -162,7 +157,7 @@ class Campaign {
 
   static void KeepBest(const std::vector<PeakRate>& found, std::vector<PeakRate>& best) {
     for (const PeakRate& rate : found) {
-      const auto same = std::find_if(best.begin(), best.end(), [&](const PeakRate& other) {
+      const auto same = std::ranges::find_if(best, [&](const PeakRate& other) {
         PeakRate as_fast = other;
         as_fast.per_second = rate.per_second;
         return as_fast == rate;
@@ -211,8 +206,8 @@ class Campaign {
     RandomOrder random(options_.seed ^ HashOf(workload.workload.text));
     random.Shuffle(std::span(order));
     // The library's choice gives a good first mark to judge the others by.
-    std::stable_partition(order.begin(), order.end(),
-                          [](const ActiveCandidate* active) { return active->row.candidate.library_choice; });
+    std::ranges::stable_partition(order,
+                                  [](const ActiveCandidate* active) { return active->row.candidate.library_choice; });
     for (ActiveCandidate* active : order) {
       if (MustStop()) return {};
       trials_to_come_ = --listed_to_come_ + 1 + ExpectedTrials(workloads_left_);
@@ -234,16 +229,10 @@ class Campaign {
     const std::optional<WorkerReply> reply =
         Ask(CandidatesRequest{workload.workload.text, workload.contract, options_.tier}, options_.time_limit);
     if (!reply) return {};
-    if (const auto* loss = std::get_if<WorkerLoss>(&*reply)) {
-      INFIMUM_RETURN_IF_ERROR(StartWorker());
-      return RefuseWorkload(workload, Outcome::kFailed, "listing candidates: " + loss->reason);
-    }
-    const auto& answer = std::get<WorkerAnswer>(*reply);
-    if (const auto* error = std::get_if<Error>(&answer))
-      return RefuseWorkload(workload, Outcome::kFailed, "listing candidates: " + error->message);
-    const auto* candidates = std::get_if<std::vector<Candidate>>(&answer);
-    if (candidates == nullptr)
-      return RefuseWorkload(workload, Outcome::kFailed, "listing candidates: unexpected answer from the worker");
+    if (std::holds_alternative<WorkerLoss>(*reply)) INFIMUM_RETURN_IF_ERROR(StartWorker());
+    const auto candidates = AnswerOf<std::vector<Candidate>>(*reply);
+    if (!candidates.ok())
+      return RefuseWorkload(workload, Outcome::kFailed, "listing candidates: " + candidates.error().message);
     if (candidates->empty())
       return RefuseWorkload(workload, Outcome::kUnsupported, header_.backend + " has no candidate for it");
 
@@ -277,7 +266,7 @@ class Campaign {
     std::vector<CacheState> caches;
     for (const CacheState wanted : options_.caches) {
       const CacheState cache = workload.ok() ? StateOfRows(wanted, *workload) : wanted;
-      if (std::find(caches.begin(), caches.end(), cache) == caches.end()) caches.push_back(cache);
+      if (std::ranges::find(caches, cache) == caches.end()) caches.push_back(cache);
     }
     return caches;
   }
@@ -337,16 +326,13 @@ class Campaign {
     const Clock::Duration start = tools_.clock.Now();
     const std::optional<WorkerReply> reply = Ask(request, {options_.time_limit, kMostPreparing * options_.time_limit});
     if (!reply) return {};
-    Trial trial;
-    trial.outcome = Outcome::kFailed;
-    if (const auto* loss = std::get_if<WorkerLoss>(&*reply)) {
-      trial.reason = loss->reason;
-      INFIMUM_RETURN_IF_ERROR(StartWorker());
-    } else if (const auto* answer = std::get_if<Trial>(&std::get<WorkerAnswer>(*reply))) {
-      trial = *answer;
+    if (std::holds_alternative<WorkerLoss>(*reply)) INFIMUM_RETURN_IF_ERROR(StartWorker());
+    Result<Trial> answer = AnswerOf<Trial>(*reply);
+    Trial trial;  // one that failed
+    if (answer.ok()) {
+      trial = *std::move(answer);
     } else {
-      const auto* error = std::get_if<Error>(&std::get<WorkerAnswer>(*reply));
-      trial.reason = error != nullptr ? error->message : "unexpected answer from the worker";
+      trial.reason = answer.error().message;
     }
     budget_.Took(tools_.clock.Now() - start, trial.sampling);
     ++summary_.trials;
@@ -514,7 +500,7 @@ Result<std::vector<Candidate>> FilterCandidates(std::vector<Candidate> candidate
   for (Candidate& offered : candidates) {
     names.push_back(offered.name());
     const auto is_wanted = [&](const std::string& name) { return name == offered.name() || name == offered.algorithm; };
-    if (std::any_of(wanted.begin(), wanted.end(), is_wanted)) chosen.push_back(std::move(offered));
+    if (std::ranges::any_of(wanted, is_wanted)) chosen.push_back(std::move(offered));
   }
   if (!chosen.empty()) return chosen;
   const std::vector<std::string_view> known(names.begin(), names.end());

@@ -130,7 +130,7 @@ class Runner {
     std::vector<int> others;
     const std::vector<int>& measured = options_.worker.backend.cores;
     for (const Core& core : VisibleCores())
-      if (std::find(measured.begin(), measured.end(), core.number) == measured.end()) others.push_back(core.number);
+      if (std::ranges::find(measured, core.number) == measured.end()) others.push_back(core.number);
     static_cast<void>(PinTo(others).ok());  // a courtesy, not a need
   }
 
@@ -247,15 +247,9 @@ class Runner {
     const WorkerReply reply =
         worker.Ask(CandidatesRequest{workload.workload.text, workload.contract, options_.campaign.tier},
                    options_.campaign.time_limit);
-    if (const auto* loss = std::get_if<WorkerLoss>(&reply)) {
-      INFIMUM_RETURN_IF_ERROR(worker.Start(0));
-      return Error{loss->reason};
-    }
-    const auto& answer = std::get<WorkerAnswer>(reply);
-    if (const auto* error = std::get_if<Error>(&answer)) return *error;
-    const auto* candidates = std::get_if<std::vector<Candidate>>(&answer);
-    if (candidates == nullptr) return Error{"unexpected answer from the worker"};
-    return FilterCandidates(*candidates, options_.campaign.candidates);
+    if (std::holds_alternative<WorkerLoss>(reply)) INFIMUM_RETURN_IF_ERROR(worker.Start(0));
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<Candidate> candidates, AnswerOf<std::vector<Candidate>>(reply));
+    return FilterCandidates(std::move(candidates), options_.campaign.candidates);
   }
 
   void PrintEstimate(std::int64_t runs) const {

@@ -186,7 +186,7 @@ Result<std::vector<CacheState>> CachesOption(const std::string& text) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string name = text.substr(begin, end - begin);
     INFIMUM_ASSIGN_OR_RETURN(const CacheState state, (Choice<CacheState>("--cache", name, FindCacheState, kKnown)));
-    if (std::find(caches.begin(), caches.end(), state) == caches.end()) caches.push_back(state);
+    if (std::ranges::find(caches, state) == caches.end()) caches.push_back(state);
     begin = end + 1;
   }
   return caches;

@@ -53,8 +53,8 @@ std::vector<std::string> EnvironmentWith(const std::vector<std::string>& replace
     const std::string_view text = *variable;
     const std::string_view name = text.substr(0, text.find('=') + 1);
     const bool ours = name == "OMP_PLACES=" || name == "GOMP_CPU_AFFINITY=" || name == "KMP_AFFINITY=" ||
-                      std::any_of(replaced.begin(), replaced.end(),
-                                  [&](const std::string& other) { return !name.empty() && other.starts_with(name); });
+                      std::ranges::any_of(
+                          replaced, [&](const std::string& other) { return !name.empty() && other.starts_with(name); });
     if (!ours) variables.emplace_back(text);
   }
   return variables;

@@ -31,12 +31,7 @@ struct WorkerSetup {
   // By the kernel too, whose limit counts what was asked for; else by what is resident alone.
   bool limits_address_space = true;
 
-  friend bool operator==(const WorkerSetup& a, const WorkerSetup& b) {
-    return a.backend.threads == b.backend.threads && a.backend.cores == b.backend.cores &&
-           a.backend.seed == b.backend.seed && a.backend.process == b.backend.process &&
-           a.backend.settings == b.backend.settings && a.backend.most_device_memory == b.backend.most_device_memory &&
-           a.most_memory == b.most_memory && a.limits_address_space == b.limits_address_space;
-  }
+  friend bool operator==(const WorkerSetup&, const WorkerSetup&) = default;
 };
 
 std::string FormatSetup(const WorkerSetup& setup);
@@ -64,6 +59,16 @@ struct TimeLimit {
   Clock::Duration answer;
   Clock::Duration whole;  // in any case
 };
+
+// The answer that a request is for, else why there is none.
+template <class Answer>
+Result<Answer> AnswerOf(WorkerReply reply) {
+  if (const auto* loss = std::get_if<WorkerLoss>(&reply)) return Error{loss->reason};
+  auto& answer = std::get<WorkerAnswer>(reply);
+  if (auto* wanted = std::get_if<Answer>(&answer)) return std::move(*wanted);
+  if (auto* error = std::get_if<Error>(&answer)) return std::move(*error);
+  return Error{"unexpected answer from the worker"};
+}
 
 class Worker {
  public:

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -95,8 +94,7 @@ class Heartbeat {
     cpu_set_t others;
     CPU_ZERO(&others);
     for (int core = 0; core < CPU_SETSIZE; ++core)
-      if (std::find(measured.begin(), measured.end(), core) == measured.end())
-        CPU_SET(static_cast<std::size_t>(core), &others);
+      if (std::ranges::find(measured, core) == measured.end()) CPU_SET(static_cast<std::size_t>(core), &others);
     sched_setaffinity(0, sizeof others, &others);  // a courtesy: where there is no other core it fails
     std::mutex mutex;
     std::condition_variable_any ended;
@@ -116,7 +114,8 @@ RequestHandler::RequestHandler(BackendOptions options, const BackendFactory& mak
 
 WorkerAnswer RequestHandler::Handle(const WorkerRequest& request) {
   try {
-    return HandleAll(request);
+    Result<WorkerAnswer> answer = HandleAll(request);
+    return answer.ok() ? *std::move(answer) : answer.error();
   } catch (const std::bad_alloc&) {
     return Error{"out of memory, raise --max-memory"};
   } catch (const std::exception& exception) {
@@ -124,7 +123,7 @@ WorkerAnswer RequestHandler::Handle(const WorkerRequest& request) {
   }
 }
 
-WorkerAnswer RequestHandler::HandleAll(const WorkerRequest& request) {
+Result<WorkerAnswer> RequestHandler::HandleAll(const WorkerRequest& request) {
   if (!backend_) {
     backend_ = make_backend_(options_);
     if (!backend_) return Error{"the backend could not be created"};
@@ -134,36 +133,32 @@ WorkerAnswer RequestHandler::HandleAll(const WorkerRequest& request) {
     if (!real) interference_ = std::make_unique<NoInterference>();
   }
   if (std::holds_alternative<DescribeRequest>(request)) {
-    Result<Device> device = backend_->DescribeDevice();
-    if (!device.ok()) return device.error();
-    Result<Environment> environment = backend_->DescribeEnvironment();
-    if (!environment.ok()) return environment.error();
-    return ResultsHeader{*std::move(device), *std::move(environment), std::string(backend_->name())};
+    INFIMUM_ASSIGN_OR_RETURN(Device device, backend_->DescribeDevice());
+    INFIMUM_ASSIGN_OR_RETURN(Environment environment, backend_->DescribeEnvironment());
+    return WorkerAnswer(ResultsHeader{std::move(device), std::move(environment), std::string(backend_->name())});
   }
   if (const auto* probes = std::get_if<PeakProbesRequest>(&request))
-    return backend_->PeakProbes(probes->whole ? PeakDetail::kWhole : PeakDetail::kFirst);
+    return WorkerAnswer(backend_->PeakProbes(probes->whole ? PeakDetail::kWhole : PeakDetail::kFirst));
   if (const auto* peak = std::get_if<PeaksRequest>(&request)) {
-    Result<std::vector<PeakRate>> peaks = backend_->MeasurePeaks(peak->probe);
-    if (!peaks.ok()) return peaks.error();
-    return *std::move(peaks);
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<PeakRate> peaks, backend_->MeasurePeaks(peak->probe));
+    return WorkerAnswer(std::move(peaks));
   }
   if (const auto* listing = std::get_if<CandidatesRequest>(&request)) {
-    const Result<Workload> workload = ParseWorkload(listing->workload);
-    if (!workload.ok()) return workload.error();
-    Result<std::vector<Candidate>> candidates = backend_->Candidates(*workload, listing->contract, listing->tier);
-    if (!candidates.ok()) return candidates.error();
-    return *std::move(candidates);
+    INFIMUM_ASSIGN_OR_RETURN(const Workload workload, ParseWorkload(listing->workload));
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<Candidate> candidates,
+                             backend_->Candidates(workload, listing->contract, listing->tier));
+    return WorkerAnswer(std::move(candidates));
   }
   if (!flusher_) {
     const Result<Device> device = backend_->DescribeDevice();
     flusher_ = std::make_unique<CacheFlusher>(device.ok() ? device->last_level_cache : Bytes{});
   }
   if (const auto* replay = std::get_if<ReplayRequest>(&request)) {
-    Result<ReplayResult> result = RunReplay(*backend_, *replay, {*interference_, *flusher_});
-    if (!result.ok()) return result.error();
-    return *std::move(result);
+    INFIMUM_ASSIGN_OR_RETURN(ReplayResult result, RunReplay(*backend_, *replay, {*interference_, *flusher_}));
+    return WorkerAnswer(std::move(result));
   }
-  return RunTrial(*backend_, std::get<TrialRequest>(request), TrialTools{*interference_, *flusher_, prepared_});
+  return WorkerAnswer(
+      RunTrial(*backend_, std::get<TrialRequest>(request), TrialTools{*interference_, *flusher_, prepared_}));
 }
 
 int MetronomeMain(std::string_view threads, const BackendFactory& make_backend) {

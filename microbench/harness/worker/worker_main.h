@@ -21,7 +21,7 @@ class RequestHandler {
   WorkerAnswer Handle(const WorkerRequest& request);
 
  private:
-  WorkerAnswer HandleAll(const WorkerRequest& request);
+  Result<WorkerAnswer> HandleAll(const WorkerRequest& request);
 
   BackendOptions options_;
   const BackendFactory& make_backend_;

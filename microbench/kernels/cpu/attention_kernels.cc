@@ -7,6 +7,7 @@
 #include "microbench/libraries/onednn/program/onednn_types.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "oneapi/dnnl/dnnl.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
 namespace {
@@ -154,10 +155,8 @@ std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerVal
   };
   if (!floating(config.types.input) || !floating(config.types.output) || values.mask_scale == 0) return {};
   const auto offer = [&](const char* name, bool batched) {
-    return KernelOffer(name, [config, values, batched](const Problem& problem) -> Result<std::unique_ptr<Program>> {
-      auto program = std::make_unique<AttentionProgram>(config, values, batched);
-      INFIMUM_RETURN_IF_ERROR(program->Prepare(problem));
-      return std::unique_ptr<Program>(std::move(program));
+    return KernelOffer(name, [config, values, batched](const Problem& problem) -> MadeProgram {
+      return Prepared<Program>(std::make_unique<AttentionProgram>(config, values, batched), problem);
     });
   };
   return {offer("attention-heads", false), offer("attention-batched", true)};

@@ -32,7 +32,7 @@ void WithWord(std::int64_t bytes, const Function& function) {
 }
 
 // A candidate of ours: infimum/<name>:<instruction set>.
-Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<Program>>(const Problem&)> make);
+Offer KernelOffer(const std::string& name, std::function<MadeProgram(const Problem&)> make);
 
 // Two products and a softmax between them, which keeps one head's scores in the cache: what a framework without a fused
 // kernel can do at best. infimum/attention-heads runs head after head, infimum/attention-batched all heads at once.

@@ -4,6 +4,9 @@
 //   const float* x = rows.Read(offset, count, buffer);     // buffer is used only where needed
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/reference/host_tensor.h"
 
@@ -47,18 +50,9 @@ class FloatRows {
 
 // Whether f32 holds the type's values as exactly as a layer needs.
 inline bool FitsFloat(DataType type) {
-  switch (type) {
-    case DataType::kF32:
-    case DataType::kF16:
-    case DataType::kBF16:
-    case DataType::kS8:
-    case DataType::kU8:
-    case DataType::kS16:
-    case DataType::kU16:
-      return true;
-    default:
-      return false;
-  }
+  constexpr DataType kFitting[] = {DataType::kF32, DataType::kF16, DataType::kBF16, DataType::kS8,
+                                   DataType::kU8,  DataType::kS16, DataType::kU16};
+  return std::ranges::find(kFitting, type) != std::end(kFitting);
 }
 
 }  // namespace infimum::cpu

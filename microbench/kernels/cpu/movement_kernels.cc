@@ -6,11 +6,11 @@
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/index_map.h"
+#include "src/core/layer/family.h"
+#include "src/core/layer/field_text.h"
 
 namespace infimum::cpu {
 namespace {
-
-using MadeProgram = Result<std::unique_ptr<Program>>;
 
 constexpr std::int64_t kLeastBytes = 65536;
 constexpr std::int64_t kPage = 4096;
@@ -35,30 +35,27 @@ void StreamBytes(const char* from, char* to, std::int64_t bytes) {
 
 MadeProgram MakeCopy(bool streaming, const Problem& problem) {
   const auto bytes = static_cast<std::int64_t>(problem.outputs[0]->bytes());
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     (streaming ? StreamBytes : CopyBytes)(input->As<char>(), output->As<char>(), bytes);
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 MadeProgram MakeFill(const Problem& problem) {
   const auto bytes = static_cast<std::int64_t>(problem.outputs[0]->bytes());
-  const auto run = [=, output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, output = problem.outputs[0]] {
     ParallelRanges(bytes / kPage + 1, kLeastBytes / kPage, [&](std::int64_t first, std::int64_t last) {
       const std::int64_t begin = first * kPage, end = std::min(last * kPage, bytes);
       std::memset(output->As<char>() + begin, 0, Size(end - begin));
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 MadeProgram MakeTransposeProgram(const Shape& shape, const std::vector<std::int64_t>& permutation,
                                  const Problem& problem) {
   const auto transpose = MakeTranspose(shape, permutation, BytesPerElement(problem.outputs[0]->type()));
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     transpose(input->data(), output->data());
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 MadeProgram MakeDepthToSpace(const MovementConfig& config, const Problem& problem) {
@@ -94,7 +91,7 @@ MadeProgram MakePieces(const MovementConfig& config, const Problem& problem) {
   }
   char* const base = concat ? problem.outputs[0]->As<char>() : problem.operands[0]->As<char>();
   const std::int64_t stride = offset;
-  const auto run = [=] {
+  return MakeProgram(problem, [=] {
     const auto move = [&](std::int64_t row, const Piece& part, std::int64_t begin, std::int64_t count) {
       char* const together = base + row * stride + part.offset + begin;
       char* const apart = part.data + row * part.run + begin;
@@ -110,17 +107,15 @@ MadeProgram MakePieces(const MovementConfig& config, const Problem& problem) {
     ParallelEach(lines.outer, kLeastBytes, stride, [&](std::int64_t row) {
       for (const Piece& part : parts) move(row, part, 0, part.run);
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Rows of the output's innermost dimension, each with its position in the dimensions above.
 template <class Function>
 void ForRows(const Shape& shape, std::int64_t row_bytes, const Function& function) {
   const std::size_t above = shape.rank() == 0 ? 0 : shape.rank() - 1;
-  std::int64_t rows = 1;
-  for (std::size_t i = 0; i < above; ++i) rows *= shape.dims[i];
-  ParallelRanges(rows, std::max<std::int64_t>(1, kLeastBytes / std::max<std::int64_t>(1, row_bytes)),
+  ParallelRanges(ElementsBetween(shape, 0, above),
+                 std::max<std::int64_t>(1, kLeastBytes / std::max<std::int64_t>(1, row_bytes)),
                  [&](std::int64_t first, std::int64_t last) {
                    constexpr std::size_t kMostDimensions = 16;
                    std::int64_t position[kMostDimensions] = {};
@@ -155,7 +150,7 @@ MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& va
   // Along the innermost dimension.
   const std::int64_t start = values.starts.empty() ? 0 : values.starts[rank - 1];
   const std::int64_t step = values.steps.empty() ? 1 : values.steps[rank - 1];
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     const char* const source = input->As<char>();
     ForRows(out, out_row, [&](std::int64_t row, const std::int64_t* position) {
       char* const to = output->As<char>() + row * out_row;
@@ -207,14 +202,13 @@ MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& va
         }
       }
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 MadeProgram MakeExpand(const MovementConfig& config, const Problem& problem) {
   const BroadcastRows rows(config.outputs[0], {config.inputs[0]});
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     const std::int64_t row_bytes = rows.length() * bytes;
     WithWord(bytes, [&]<class Word>(Word) {
       ParallelEach(rows.count(), kLeastBytes, row_bytes, [&](std::int64_t row) {
@@ -227,8 +221,7 @@ MadeProgram MakeExpand(const MovementConfig& config, const Problem& problem) {
         }
       });
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // An index from the operand: negative ones count from the end, and none leaves the axis.
@@ -272,7 +265,7 @@ MadeProgram MakeGather(const MovementConfig& config, const Problem& problem) {
   if (read == nullptr) return Error{"unsupported: indices are s32 or s64"};
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
   if (form.kind != IndexedForm::Kind::kElements) {
-    const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
       const std::int64_t row = form.inner * bytes;
       ParallelRanges(
           form.outer * form.picked, std::max<std::int64_t>(1, kLeastBytes / row),
@@ -295,15 +288,14 @@ MadeProgram MakeGather(const MovementConfig& config, const Problem& problem) {
               std::memcpy(to + i * row, from + (outer * form.axis_length + index) * row, Size(row));
             }
           });
-    };
-    return MakeProgram(run, FootprintOf(problem));
+    });
   }
   // One index for each element: rows of the output along its innermost dimension.
   const Shape in = config.inputs[0], out = config.outputs[0];
   const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
   const std::size_t rank = out.rank();
   const std::vector<std::int64_t> strides = PackedSteps(in.dims);
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     const std::int64_t width = out.dims[rank - 1];
     ForRows(out, width * bytes, [&](std::int64_t row, const std::int64_t* position) {
       std::int64_t base = 0;
@@ -315,8 +307,7 @@ MadeProgram MakeGather(const MovementConfig& config, const Problem& problem) {
         std::memcpy(output->As<char>() + element * bytes, input->As<char>() + from * bytes, Size(bytes));
       }
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // The data is copied, then the updates are put in their places, in order.
@@ -329,38 +320,38 @@ MadeProgram MakeScatter(const MovementConfig& config, const Problem& problem) {
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
   const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
   const std::vector<std::int64_t> strides = PackedSteps(data.dims);
-  const auto run = [=, input = problem.operands[0], moved = problem.operands[1], output = problem.outputs[0]] {
-    CopyBytes(input->As<char>(), output->As<char>(), static_cast<std::int64_t>(output->bytes()));
-    char* const to = output->As<char>();
-    const char* const from = moved->As<char>();
-    if (form.kind != IndexedForm::Kind::kElements) {
-      const std::int64_t row = form.inner * bytes;
-      for (std::int64_t i = 0; i < form.outer * form.picked; ++i) {
-        const std::int64_t outer = i / form.picked;
-        const std::int64_t index = read(indices->data(), i % form.picked, form.axis_length);
-        std::memcpy(to + (outer * form.axis_length + index) * row, from + i * row, Size(row));
-      }
-      return;
-    }
-    const std::size_t rank = updates.rank();
-    const std::int64_t width = updates.dims[rank - 1];
-    std::int64_t position[16] = {};
-    for (std::int64_t row = 0; row < moved->count() / width; ++row) {
-      std::int64_t base = 0, rest = row;
-      for (std::size_t i = rank - 1; i-- > 0;) {
-        position[i] = rest % updates.dims[i];
-        rest /= updates.dims[i];
-        base += i == axis ? 0 : position[i] * strides[i];
-      }
-      for (std::int64_t x = 0; x < width; ++x) {
-        const std::int64_t element = row * width + x;
-        const std::int64_t target =
-            base + (axis == rank - 1 ? 0 : x) + read(indices->data(), element, form.axis_length) * strides[axis];
-        std::memcpy(to + target * bytes, from + element * bytes, Size(bytes));
-      }
-    }
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  return MakeProgram(
+      problem, [=, input = problem.operands[0], moved = problem.operands[1], output = problem.outputs[0]] {
+        CopyBytes(input->As<char>(), output->As<char>(), static_cast<std::int64_t>(output->bytes()));
+        char* const to = output->As<char>();
+        const char* const from = moved->As<char>();
+        if (form.kind != IndexedForm::Kind::kElements) {
+          const std::int64_t row = form.inner * bytes;
+          for (std::int64_t i = 0; i < form.outer * form.picked; ++i) {
+            const std::int64_t outer = i / form.picked;
+            const std::int64_t index = read(indices->data(), i % form.picked, form.axis_length);
+            std::memcpy(to + (outer * form.axis_length + index) * row, from + i * row, Size(row));
+          }
+          return;
+        }
+        const std::size_t rank = updates.rank();
+        const std::int64_t width = updates.dims[rank - 1];
+        std::int64_t position[16] = {};
+        for (std::int64_t row = 0; row < moved->count() / width; ++row) {
+          std::int64_t base = 0, rest = row;
+          for (std::size_t i = rank - 1; i-- > 0;) {
+            position[i] = rest % updates.dims[i];
+            rest /= updates.dims[i];
+            base += i == axis ? 0 : position[i] * strides[i];
+          }
+          for (std::int64_t x = 0; x < width; ++x) {
+            const std::int64_t element = row * width + x;
+            const std::int64_t target =
+                base + (axis == rank - 1 ? 0 : x) + read(indices->data(), element, form.axis_length) * strides[axis];
+            std::memcpy(to + target * bytes, from + element * bytes, Size(bytes));
+          }
+        }
+      });
 }
 
 MadeProgram MakeOneHot(const MovementConfig& config, const Problem& problem) {
@@ -370,7 +361,7 @@ MadeProgram MakeOneHot(const MovementConfig& config, const Problem& problem) {
   auto one = std::make_shared<std::uint64_t>(0);
   HostTensor::SetElement(one.get(), problem.outputs[0]->type(), 0, 1);
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     ParallelRanges(count, std::max<std::int64_t>(1, kLeastBytes / (depth * bytes)),
                    [&](std::int64_t first, std::int64_t last) {
                      char* to = output->As<char>();
@@ -381,8 +372,7 @@ MadeProgram MakeOneHot(const MovementConfig& config, const Problem& problem) {
                        std::memcpy(to + (i * depth + index) * bytes, one.get(), Size(bytes));
                      }
                    });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 }  // namespace
@@ -391,7 +381,7 @@ std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const Laye
   for (const Shape& shape : config.outputs) {
     if (shape.rank() > 16) return {};
   }
-  const auto offer = [&](const char* name, auto make) {
+  const auto offer = [&](const std::string& name, auto make) {
     return KernelOffer(name, [config, make](const Problem& problem) { return make(config, problem); });
   };
   const auto rows = [values](const MovementConfig& c, const Problem& p) { return MakeMovementRows(c, values, p); };
@@ -408,19 +398,14 @@ std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const Laye
     case MovementKind::kDepthToSpace:
       return {offer("depth-to-space", MakeDepthToSpace)};
     case MovementKind::kConcat:
-      return {offer("concat", MakePieces)};
     case MovementKind::kSplit:
-      return {offer("split", MakePieces)};
+      return {offer(ValueText(config.kind), MakePieces)};
     case MovementKind::kSlice:
-      return {offer("slice", rows)};
     case MovementKind::kPad:
-      return {offer("pad", rows)};
     case MovementKind::kTile:
-      return {offer("tile", rows)};
     case MovementKind::kReverse:
-      return {offer("reverse", rows)};
     case MovementKind::kTriangle:
-      return {offer("triangle", rows)};
+      return {offer(ValueText(config.kind), rows)};
     case MovementKind::kExpand:
       return {offer("expand", MakeExpand)};
     case MovementKind::kGather:

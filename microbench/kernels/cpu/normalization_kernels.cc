@@ -61,26 +61,24 @@ Extents ExtentsOf(const NormalizationConfig& config) {
 }
 
 // Layer and RMS: one row after the other, which stays in the cache between its passes.
-Result<std::unique_ptr<Program>> MakeNormalizationRows(const NormalizationConfig& config, const LayerValues& values,
-                                                       const Problem& problem) {
+MadeProgram MakeNormalizationRows(const NormalizationConfig& config, const LayerValues& values,
+                                  const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.inner));
-  const auto run = [normalize = NormalizationRow(config, values, problem.operands), n = extents.inner,
-                    rows = extents.outer, scratch, input = FloatRows(*problem.operands[0]),
-                    output = FloatRows(*problem.outputs[0])] {
-    ParallelEach(rows, kLeastNormalizationWork, n, [&](std::int64_t row) {
-      float* y = output.Target(row * n, scratch->Row(1));
-      normalize(input.Read(row * n, n, scratch->Row(0)), y);
-      output.Store(y, row * n, n);
-    });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  return MakeProgram(
+      problem, [normalize = NormalizationRow(config, values, problem.operands), n = extents.inner, rows = extents.outer,
+                scratch, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+        ParallelEach(rows, kLeastNormalizationWork, n, [&](std::int64_t row) {
+          float* y = output.Target(row * n, scratch->Row(1));
+          normalize(input.Read(row * n, n, scratch->Row(0)), y);
+          output.Store(y, row * n, n);
+        });
+      });
 }
 
 // Instance, group and mean-variance: statistics over some channels of an image, or over one channel of all images, then
 // one factor for each channel.
-Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, const LayerValues& values,
-                                            const Problem& problem) {
+MadeProgram MakeGroups(const NormalizationConfig& config, const LayerValues& values, const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   const Parameters parameters = ParametersOf(config, problem.operands);
   const bool across = config.kind == NormalizationKind::kMeanVariance;
@@ -89,7 +87,7 @@ Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, c
   const std::int64_t members = across ? extents.images : extents.channels / groups;
   const std::int64_t step = across ? extents.channels : 1;
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.pixels));
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  return MakeProgram(problem, [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     const std::int64_t n = extents.pixels;
     const auto count = static_cast<float>(n * members);
@@ -111,13 +109,11 @@ Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, c
         output.Store(y, row(m) * n, n);
       }
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Batch: scale and shift are known beforehand.
-Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config, const LayerValues& values,
-                                              const Problem& problem) {
+MadeProgram MakeChannels(const NormalizationConfig& config, const LayerValues& values, const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   const Parameters parameters = ParametersOf(config, problem.operands);
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.pixels));
@@ -128,7 +124,7 @@ Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config,
     scales.push_back(scale);
     shifts.push_back(parameters.Bias(channel) - (*parameters.mean)[channel] * scale);
   }
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  return MakeProgram(problem, [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     const std::int64_t n = extents.pixels;
     ParallelEach(extents.images * extents.channels, kLeastNormalizationWork, n, [&](std::int64_t row) {
@@ -137,18 +133,16 @@ Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config,
       kernels.affine_row(input.Read(row * n, n, scratch->Row(0)), scales[channel], shifts[channel], y, n);
       output.Store(y, row * n, n);
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Response over neighbouring channels, a block of pixels at a time.
-Result<std::unique_ptr<Program>> MakeResponse(const NormalizationConfig& config, const LayerValues& values,
-                                              const Problem& problem) {
+MadeProgram MakeResponse(const NormalizationConfig& config, const LayerValues& values, const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   const std::int64_t before = (config.size - 1) / 2, after = config.size - 1 - before;
   const auto factor = static_cast<float>(values.response_alpha / static_cast<double>(config.size));
   const std::int64_t blocks = (extents.pixels + kColumns - 1) / kColumns;
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  return MakeProgram(problem, [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     ParallelEach(extents.images * blocks, 1, 1, [&](std::int64_t i) {
       const std::int64_t image = i / blocks, begin = i % blocks * kColumns;
@@ -171,20 +165,18 @@ Result<std::unique_ptr<Program>> MakeResponse(const NormalizationConfig& config,
         output.Store(y, at(c), n);
       }
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Unit length along one axis.
-Result<std::unique_ptr<Program>> MakeUnitLength(const NormalizationConfig& config, const LayerValues&,
-                                                const Problem& problem) {
+MadeProgram MakeUnitLength(const NormalizationConfig& config, const LayerValues&, const Problem& problem) {
   const auto axis = static_cast<std::size_t>(config.axis);
   const Extents extents = ExtentsOf(config);
   const std::int64_t length = config.input.dims[axis], stride = extents.inner / length;
   const std::int64_t blocks = (stride + kColumns - 1) / kColumns;
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch,
                            ThreadScratch::Make(std::max(length, kColumns)));
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  return MakeProgram(problem, [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     ParallelEach(extents.outer * blocks, 1, 1, [&](std::int64_t i) {
       const std::int64_t base = i / blocks * extents.inner + i % blocks * kColumns;
@@ -209,11 +201,10 @@ Result<std::unique_ptr<Program>> MakeUnitLength(const NormalizationConfig& confi
         output.Store(y, base + k * stride, n);
       }
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
-Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const AxisLines& lines, const Problem& problem) {
+MadeProgram MakeSoftmax(SoftmaxKind kind, const AxisLines& lines, const Problem& problem) {
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch,
                            ThreadScratch::Make(std::max(lines.length, kColumns)));
   const std::int64_t blocks = (lines.inner + kColumns - 1) / kColumns;
@@ -264,7 +255,7 @@ Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const AxisLines& 
       output.Store(y, at(k), n);
     }
   };
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  return MakeProgram(problem, [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const std::int64_t parts = lines.outer * (lines.inner == 1 ? 1 : blocks);
     const std::int64_t work = lines.length * std::min(kColumns, lines.inner);
     ParallelEach(parts, kLeastNormalizationWork / 4, work, [&](std::int64_t i) {
@@ -272,8 +263,7 @@ Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const AxisLines& 
       const std::int64_t begin = i % blocks * kColumns;
       columns(input, output, i / blocks * lines.length * lines.inner + begin, std::min(kColumns, lines.inner - begin));
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 }  // namespace

@@ -150,12 +150,10 @@ std::vector<RegionOffer> PointwiseChainOffers(const Region& region, const Region
   if (region.members.size() < 2) return {};
   const std::optional<PointwiseChain> chain = PointwiseChain::Of(region, values, region.members.size());
   if (!chain) return {};
-  RegionOffer offer;
-  offer.candidate = KernelOffer("pointwise-chain", nullptr).candidate;
-  offer.make = [chain = *chain](const RegionProblem& problem) -> Result<std::unique_ptr<Program>> {
+  const auto make = [chain = *chain](const RegionProblem& problem) -> MadeProgram {
     return std::unique_ptr<Program>(std::make_unique<ChainProgram>(chain, problem));
   };
-  return {offer};
+  return {{KernelOffer("pointwise-chain", nullptr).candidate, make}};
 }
 
 }  // namespace infimum::cpu

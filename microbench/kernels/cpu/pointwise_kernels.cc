@@ -18,19 +18,8 @@ constexpr std::int64_t kBlock = 1024;
 constexpr std::int64_t kLeastPointwiseWork = 16384;
 
 DataType StorageOf(ComputeType type) {
-  switch (type) {
-    case ComputeType::kF32:
-      return DataType::kF32;
-    case ComputeType::kF64:
-      return DataType::kF64;
-    case ComputeType::kS32:
-      return DataType::kS32;
-    case ComputeType::kS64:
-      return DataType::kS64;
-    case ComputeType::kU8:
-      return DataType::kU8;
-  }
-  return DataType::kF32;
+  constexpr DataType kInOrder[] = {DataType::kF32, DataType::kF64, DataType::kS32, DataType::kS64, DataType::kU8};
+  return kInOrder[static_cast<std::size_t>(type)];
 }
 
 // Types that hold every value of `type`, the cheapest first.
@@ -139,8 +128,8 @@ std::optional<Computation> FindComputation(const PointwiseConfig& config) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<Program>> MakeArithmetic(const PointwiseConfig& config, const LayerValues& values,
-                                                const Computation& computation, const Problem& problem) {
+MadeProgram MakeArithmetic(const PointwiseConfig& config, const LayerValues& values, const Computation& computation,
+                           const Problem& problem) {
   const BroadcastRows rows(OutputShape(config), config.inputs);
   std::vector<Loader> loaders;
   for (std::size_t i = 0; i < config.inputs.size(); ++i) {
@@ -159,9 +148,9 @@ Result<std::unique_ptr<Program>> MakeArithmetic(const PointwiseConfig& config, c
     store.convert = Kernels().find_convert(computation.result, output_type);
   }
   const bool converts = store.converts() || config.inputs.size() > 2 ||
-                        std::any_of(loaders.begin(), loaders.end(), [](const Loader& l) { return l.converts(); });
+                        std::ranges::any_of(loaders, [](const Loader& l) { return l.converts(); });
   const std::int64_t piece = converts ? kBlock : 16 * kBlock;
-  const auto run = [=, operands = problem.operands, output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, operands = problem.operands, output = problem.outputs[0]] {
     ForPieces(rows, piece, [&](std::int64_t row, std::int64_t begin, std::int64_t length) {
       Block left, right, result;
       void* const target =
@@ -200,8 +189,7 @@ Result<std::unique_ptr<Program>> MakeArithmetic(const PointwiseConfig& config, c
         std::copy_n(static_cast<const char*>(to), length * BytesPerElement(output->type()), static_cast<char*>(target));
       }
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Whether each 8-bit operand and the result have a scale and a kernel.
@@ -225,11 +213,11 @@ bool CanStream(const PointwiseConfig& config) {
              : config.inputs.size() == 2 && Kernels().find_binary_streamed(config.kind) != nullptr;
 }
 
-Result<std::unique_ptr<Program>> MakeStreamed(const PointwiseConfig& config, const Problem& problem) {
+MadeProgram MakeStreamed(const PointwiseConfig& config, const Problem& problem) {
   const BroadcastRows rows(OutputShape(config), config.inputs);
   const UnaryRow unary = Kernels().find_unary_streamed(config.kind);
   const BinaryRow binary = Kernels().find_binary_streamed(config.kind);
-  const auto run = [=, operands = problem.operands, output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, operands = problem.operands, output = problem.outputs[0]] {
     ForPieces(rows, 16 * kBlock, [&](std::int64_t row, std::int64_t begin, std::int64_t length) {
       const auto at = [&](std::size_t i) {
         return operands[i]->As<float>() + rows.Offset(i, row) + (rows.step(i) == 1 ? begin : 0);
@@ -243,15 +231,14 @@ Result<std::unique_ptr<Program>> MakeStreamed(const PointwiseConfig& config, con
     });
     // Other threads' streams are drained by the barrier at the end of their parallel region.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
-Result<std::unique_ptr<Program>> MakeWhere(const PointwiseConfig& config, const Problem& problem) {
+MadeProgram MakeWhere(const PointwiseConfig& config, const Problem& problem) {
   const BroadcastRows rows(OutputShape(config), config.inputs);
   const int bytes = BytesPerElement(problem.outputs[0]->type());
   const WhereRow where = Kernels().find_where(bytes);
-  const auto run = [=, operands = problem.operands, output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, operands = problem.operands, output = problem.outputs[0]] {
     ForPieces(rows, 16 * kBlock, [&](std::int64_t row, std::int64_t begin, std::int64_t length) {
       const auto at = [&](std::size_t i, int size) {
         return static_cast<const char*>(operands[i]->data()) +
@@ -260,13 +247,11 @@ Result<std::unique_ptr<Program>> MakeWhere(const PointwiseConfig& config, const 
       where(reinterpret_cast<const std::uint8_t*>(at(0, 1)), rows.step(0), at(1, bytes), rows.step(1), at(2, bytes),
             rows.step(2), static_cast<char*>(output->data()) + (row * rows.length() + begin) * bytes, length);
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Quantise, dequantise and requantise: a load into f32, a scale, a store.
-Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, const LayerValues& own,
-                                                const Problem& problem) {
+MadeProgram MakeConversion(const PointwiseConfig& config, const LayerValues& own, const Problem& problem) {
   const DataType from = problem.operands[0]->type(), to = problem.outputs[0]->type();
   const std::int64_t count = problem.outputs[0]->count();
   const VectorKernels& kernels = Kernels();
@@ -283,21 +268,20 @@ Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, c
   if (config.kind == PointwiseKind::kCast) {
     const ConvertRow convert = kernels.find_convert(from, to);
     if (convert == nullptr) return unsupported();
-    return MakeProgram([=] { pieces(16 * kBlock, convert); }, FootprintOf(problem));
+    return MakeProgram(problem, [=] { pieces(16 * kBlock, convert); });
   }
   if (config.kind == PointwiseKind::kQuantize) {
     const QuantizeRow quantize = kernels.find_quantize(to);
     const ConvertRow load = from == DataType::kF32 ? nullptr : kernels.find_convert(from, DataType::kF32);
     if (quantize == nullptr || (load == nullptr && from != DataType::kF32)) return unsupported();
     const QuantizeValues values = KernelValues(to, OutputQuantization(config.kind, config.types, own));
-    const auto run = [=] {
+    return MakeProgram(problem, [=] {
       pieces(kBlock, [&](const void* x, void* y, std::int64_t length) {
         std::array<float, kBlock> buffer;
         if (load != nullptr) load(x, buffer.data(), length);
         quantize(load != nullptr ? buffer.data() : static_cast<const float*>(x), y, length, values);
       });
-    };
-    return MakeProgram(run, FootprintOf(problem));
+    });
   }
   const DequantizeRow dequantize = kernels.find_dequantize(from);
   if (dequantize == nullptr) return unsupported();
@@ -306,34 +290,32 @@ Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, c
     const QuantizeRow quantize = kernels.find_quantize(to);
     if (quantize == nullptr) return unsupported();
     const QuantizeValues stored = KernelValues(to, OutputQuantization(config.kind, config.types, own));
-    const auto run = [=] {
+    return MakeProgram(problem, [=] {
       pieces(kBlock, [&](const void* x, void* y, std::int64_t length) {
         std::array<float, kBlock> buffer;
         dequantize(x, buffer.data(), length, values);
         quantize(buffer.data(), y, length, stored);
       });
-    };
-    return MakeProgram(run, FootprintOf(problem));
+    });
   }
   const ConvertRow store = to == DataType::kF32 ? nullptr : kernels.find_convert(DataType::kF32, to);
-  const auto run = [=] {
+  return MakeProgram(problem, [=] {
     pieces(kBlock, [&](const void* x, void* y, std::int64_t length) {
       std::array<float, kBlock> buffer;
       dequantize(x, store == nullptr ? static_cast<float*>(y) : buffer.data(), length, values);
       if (store != nullptr) store(buffer.data(), y, length);
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // The scale follows from the smallest and largest element: two passes.
-Result<std::unique_ptr<Program>> MakeDynamicQuantize(const Problem& problem) {
+MadeProgram MakeDynamicQuantize(const Problem& problem) {
   const HostTensor* input = problem.operands[0];
   HostTensor* output = problem.outputs[0];
   if (input->type() != DataType::kF32 || output->type() != DataType::kU8) {
     return Error{"unsupported: a dynamic quantisation is from f32 to u8"};
   }
-  const auto run = [=] {
+  return MakeProgram(problem, [=] {
     const VectorKernels& kernels = Kernels();
     const std::int64_t count = input->count();
     const float* x = input->As<float>();
@@ -350,20 +332,13 @@ Result<std::unique_ptr<Program>> MakeDynamicQuantize(const Problem& problem) {
       kernels.find_quantize(DataType::kU8)(x + begin, output->As<std::uint8_t>() + begin, end - begin,
                                            {scale, zero, 0, 255});
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 }  // namespace
 
-Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<Program>>(const Problem&)> make) {
-  Offer offer;
-  offer.candidate.library = "infimum";
-  offer.candidate.algorithm = name + ":" + Kernels().name;
-  offer.candidate.input_layout = "plain";
-  offer.candidate.output_layout = "plain";
-  offer.make = std::move(make);
-  return offer;
+Offer KernelOffer(const std::string& name, std::function<MadeProgram(const Problem&)> make) {
+  return {{"infimum", name + ":" + Kernels().name, "plain", "plain", false}, std::move(make)};
 }
 
 std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const LayerValues& values) {

@@ -9,8 +9,6 @@
 namespace infimum::cpu {
 namespace {
 
-using MadeProgram = Result<std::unique_ptr<Program>>;
-
 // Depth, height and width; absent ones are of extent one.
 std::vector<WindowAxis> ThreeAxesOf(const PoolingConfig& config) {
   std::vector<WindowAxis> axes = AxesOf(config);
@@ -53,7 +51,7 @@ MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
     inverse.push_back(1.0F / static_cast<float>(std::max<std::int64_t>(1, width.Taps(x, with_padding))));
   }
   const std::int64_t planes = config.input.dims[0] * config.input.dims[1];
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  return MakeProgram(problem, [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     const std::int64_t rows = planes * depth.out * height.out;
     const std::int64_t grain = std::max<std::int64_t>(1, 16384 / (width.in * height.kernel));
@@ -81,8 +79,7 @@ MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
         output.Store(to, i * width.out, width.out);
       }
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Over the whole plane, which is one row of memory.
@@ -90,14 +87,13 @@ MadeProgram MakeGlobal(const PoolingConfig& config, const Problem& problem) {
   const std::int64_t planes = config.input.dims[0] * config.input.dims[1];
   const std::int64_t n = ElementCount(config.input) / planes;
   const bool maximum = ReductionOf(config.kind) == ReductionKind::kMax;
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     const VectorKernels& kernels = Kernels();
     ParallelEach(planes, 16384, n, [&](std::int64_t i) {
       const float* x = input->As<float>() + i * n;
       output->As<float>()[i] = maximum ? kernels.maximum_row(x, n) : kernels.sum_row(x, n) / static_cast<float>(n);
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Indices are flat in the whole input; the first of equal elements is chosen.
@@ -110,7 +106,7 @@ MadeProgram MakeWithIndices(const PoolingConfig& config, const Problem& problem)
       problem.outputs[1]->type() != DataType::kS64) {
     return Error{"unsupported: pooling with indices is f32 with s64 indices"};
   }
-  const auto run = [=, indices = problem.outputs[1]] {
+  return MakeProgram(problem, [=, indices = problem.outputs[1]] {
     ParallelEach(planes * depth.out * height.out, 1, 1, [&](std::int64_t i) {
       const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
       float* to = output.Target(i * width.out, nullptr);
@@ -131,8 +127,7 @@ MadeProgram MakeWithIndices(const PoolingConfig& config, const Problem& problem)
         places[x] = place;
       }
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 }  // namespace

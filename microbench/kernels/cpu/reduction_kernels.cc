@@ -44,8 +44,7 @@ Geometry GeometryOf(const ReductionConfig& config) {
   };
   std::vector<Dimension> merged;
   for (std::size_t i = 0; i < config.input.rank(); ++i) {
-    const bool reduced =
-        std::find(config.axes.begin(), config.axes.end(), static_cast<std::int64_t>(i)) != config.axes.end();
+    const bool reduced = std::ranges::find(config.axes, static_cast<std::int64_t>(i)) != config.axes.end();
     if (config.input.dims[i] == 1) continue;
     if (!merged.empty() && merged.back().reduced == reduced) {
       merged.back().extent *= config.input.dims[i];
@@ -85,8 +84,8 @@ float Finish(ReductionKind kind, float total, float count) {
   }
 }
 
-Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Geometry& geometry,
-                                                    const ReductionRows& steps, const Problem& problem) {
+MadeProgram MakeFloatReduction(ReductionKind kind, const Geometry& geometry, const ReductionRows& steps,
+                               const Problem& problem) {
   // A run is split only where it must be converted.
   constexpr std::int64_t kRun = 4096;
   const std::int64_t blocks = (geometry.columns + kReducedColumns - 1) / kReducedColumns;
@@ -101,11 +100,11 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
         y[i] = Finish(kind, steps.row(row, geometry.run), length);
       });
     };
-    return MakeProgram(rows, FootprintOf(problem));
+    return MakeProgram(problem, rows);
   }
   const auto count = static_cast<float>(geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size()));
   const auto combined = FormulaOf<float>(kind).combined;
-  const auto run = [=, input = whole_input, output = whole_output] {
+  return MakeProgram(problem, [=, input = whole_input, output = whole_output] {
     const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
     const auto work = static_cast<std::int64_t>(count) * std::min(kReducedColumns, geometry.columns);
     ParallelEach(outputs, kLeastReductionWork, work, [&](std::int64_t i) {
@@ -131,8 +130,7 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
       for (std::int64_t j = 0; j < n; ++j) y[j] = Finish(kind, totals[static_cast<std::size_t>(j)], count);
       output.Store(y, outer * geometry.columns + begin, n);
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // Calls function.operator()<Fold>(): the way of a kind's reduction as a constant, for loops over single elements.
@@ -160,9 +158,9 @@ void ForReduced(const Geometry& geometry, const HostTensor& input, Function func
 }
 
 template <class T>
-Result<std::unique_ptr<Program>> MakeArgument(bool largest, const Geometry& geometry, const Problem& problem) {
+MadeProgram MakeArgument(bool largest, const Geometry& geometry, const Problem& problem) {
   if (problem.outputs[0]->type() != DataType::kS64) return Error{"unsupported: places are s64"};
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     ForReduced<T>(geometry, *input, [&](std::int64_t i, const T* base, std::int64_t) {
       std::int64_t best_at = 0, place = 0;
       if (std::is_same_v<T, float> && geometry.columns == 1 && geometry.reduced_offsets.size() == 1) {
@@ -182,16 +180,15 @@ Result<std::unique_ptr<Program>> MakeArgument(bool largest, const Geometry& geom
       }
       output->As<std::int64_t>()[i] = best_at;
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // `columns` neighbouring lines at once where the reduced dimension is not innermost.
-Result<std::unique_ptr<Program>> MakeArgumentColumns(bool largest, const Geometry& geometry, const Problem& problem) {
+MadeProgram MakeArgumentColumns(bool largest, const Geometry& geometry, const Problem& problem) {
   if (problem.outputs[0]->type() != DataType::kS64) return Error{"unsupported: places are s64"};
   constexpr std::int64_t kWide = 128;
   const std::int64_t blocks = (geometry.columns + kWide - 1) / kWide;
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     const auto parts = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
     ParallelEach(parts, 1, 1, [&](std::int64_t i) {
       std::array<float, kWide> best;
@@ -215,18 +212,17 @@ Result<std::unique_ptr<Program>> MakeArgumentColumns(bool largest, const Geometr
       std::int64_t* y = output->As<std::int64_t>() + outer * geometry.columns + begin;
       for (std::int64_t j = 0; j < n; ++j) y[j] = place[static_cast<std::size_t>(j)];
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 template <class T>
-Result<std::unique_ptr<Program>> MakeExact(ReductionKind kind, const Geometry& geometry, const Problem& problem) {
+MadeProgram MakeExact(ReductionKind kind, const Geometry& geometry, const Problem& problem) {
   // Integers wrap at 64 bits.
   using Integer = std::conditional_t<std::is_same_v<T, std::uint64_t>, std::uint64_t, std::int64_t>;
   using Wide = std::conditional_t<std::is_integral_v<T>, Integer, double>;
   const auto formula = FormulaOf<Wide>(kind);
-  return WithFold(kind, [&]<formulas::Fold kFold>() -> Result<std::unique_ptr<Program>> {
-    const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return WithFold(kind, [&]<formulas::Fold kFold>() -> MadeProgram {
+    return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
       ForReduced<T>(geometry, *input, [&](std::int64_t i, const T* base, std::int64_t count) {
         Wide total = formulas::StartOf<Wide>(kFold);
         for (const std::int64_t offset : geometry.reduced_offsets) {
@@ -237,15 +233,14 @@ Result<std::unique_ptr<Program>> MakeExact(ReductionKind kind, const Geometry& g
         const double value = formula.result(static_cast<double>(static_cast<T>(total)), static_cast<double>(count));
         output->Set(i, kind == ReductionKind::kMean && std::is_integral_v<T> ? std::trunc(value) : value);
       });
-    };
-    return MakeProgram(run, FootprintOf(problem));
+    });
   });
 }
 
 // Scaled by the largest element, so that nothing overflows.
 template <class T>
-Result<std::unique_ptr<Program>> MakeExactLogSumExp(const Geometry& geometry, const Problem& problem) {
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+MadeProgram MakeExactLogSumExp(const Geometry& geometry, const Problem& problem) {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     ForReduced<T>(geometry, *input, [&](std::int64_t i, const T* base, std::int64_t) {
       const auto fold = [&](double total, auto step) {
         for (const std::int64_t offset : geometry.reduced_offsets) {
@@ -256,13 +251,12 @@ Result<std::unique_ptr<Program>> MakeExactLogSumExp(const Geometry& geometry, co
       const double largest = fold(-HUGE_VAL, [](double most, double x) { return std::max(most, x); });
       output->Set(i, largest + std::log(fold(0, [=](double sum, double x) { return sum + std::exp(x - largest); })));
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // f32 sums of exponentials over one run.
-Result<std::unique_ptr<Program>> MakeLogSumExp(const Geometry& geometry, const Problem& problem) {
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+MadeProgram MakeLogSumExp(const Geometry& geometry, const Problem& problem) {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     ForReduced<float>(geometry, *input, [&](std::int64_t i, const float* base, std::int64_t) {
       float largest = -INFINITY, sum = 0;
       for (const std::int64_t offset : geometry.reduced_offsets) {
@@ -273,13 +267,12 @@ Result<std::unique_ptr<Program>> MakeLogSumExp(const Geometry& geometry, const P
       }
       output->As<float>()[i] = largest + std::log(sum);
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 template <class Make>
-Result<std::unique_ptr<Program>> WithType(DataType type, Make make) {
-  return WithNumber(type, make, [&]() -> Result<std::unique_ptr<Program>> {
+MadeProgram WithType(DataType type, Make make) {
+  return WithNumber(type, make, [&]() -> MadeProgram {
     return Error{"unsupported: no reduction of type '" + std::string(Name(type)) + "'"};
   });
 }
@@ -291,7 +284,7 @@ std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
   const bool floating = config.types.input == DataType::kF32 || config.types.input == DataType::kF16 ||
                         config.types.input == DataType::kBF16;
   const bool argument = IsArgument(config.kind);
-  return {KernelOffer("reduction", [=](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+  return {KernelOffer("reduction", [=](const Problem& problem) -> MadeProgram {
     const Geometry geometry = GeometryOf(config);
     const DataType type = problem.operands[0]->type();
     if (argument) {
@@ -319,8 +312,8 @@ std::vector<Offer> ScanKernelOffers(const ScanConfig& config) {
   const AxisLines lines = LinesOf(config.input, config.axis);
   if (config.types.input != config.types.output) return {};
   return {KernelOffer("scan", [=](const Problem& problem) {
-    return WithType(problem.operands[0]->type(), [&]<class T>(T) -> Result<std::unique_ptr<Program>> {
-      const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    return WithType(problem.operands[0]->type(), [&]<class T>(T) -> MadeProgram {
+      return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
         // A line's state is a row of `inner` elements: the row above in the output.
         ParallelEach(lines.outer, 1, 1, [&](std::int64_t outer) {
           const T* x = input->As<T>() + outer * lines.length * lines.inner;
@@ -336,8 +329,7 @@ std::vector<Offer> ScanKernelOffers(const ScanConfig& config) {
             }
           }
         });
-      };
-      return MakeProgram(run, FootprintOf(problem));
+      });
     });
   })};
 }
@@ -346,7 +338,7 @@ std::vector<Offer> SortKernelOffers(const SortConfig& config) {
   const AxisLines lines = LinesOf(config.input, config.axis);
   if (lines.length > (std::int64_t{1} << 30)) return {};
   return {KernelOffer("sort", [=](const Problem& problem) {
-    return WithType(problem.operands[0]->type(), [&]<class T>(T) -> Result<std::unique_ptr<Program>> {
+    return WithType(problem.operands[0]->type(), [&]<class T>(T) -> MadeProgram {
       struct Item {
         T value;
         std::int32_t place;
@@ -354,49 +346,49 @@ std::vector<Offer> SortKernelOffers(const SortConfig& config) {
       auto scratch = std::make_shared<std::vector<std::vector<Item>>>(static_cast<std::size_t>(omp_get_max_threads()));
       for (auto& row : *scratch) row.resize(static_cast<std::size_t>(lines.length));
       const bool top = config.kind == SortKind::kTopK;
-      const auto run = [=, input = problem.operands[0], values = problem.outputs[0], places = problem.outputs[1]] {
-        ParallelRanges(lines.outer * lines.inner, 1, [&](std::int64_t first, std::int64_t last) {
-          std::vector<Item>& items = (*scratch)[static_cast<std::size_t>(omp_get_thread_num())];
-          const auto better = [top](const Item& a, const Item& b) {
-            if (a.value != b.value) return top ? a.value > b.value : a.value < b.value;
-            return a.place < b.place;
-          };
-          const auto kept = static_cast<std::ptrdiff_t>(config.k);
-          for (std::int64_t line = first; line < last; ++line) {
-            const std::int64_t outer = line / lines.inner, column = line % lines.inner;
-            const T* x = input->As<T>() + outer * lines.length * lines.inner + column;
-            std::ptrdiff_t held = 0;
-            if (config.k * 16 < lines.length) {
-              // Few of many: a heap with the worst of the best on top, which most elements do not reach.
-              for (std::int64_t i = 0; i < lines.length; ++i) {
-                const Item item{x[i * lines.inner], static_cast<std::int32_t>(i)};
-                if (held < kept) {
-                  items[static_cast<std::size_t>(held++)] = item;
-                  std::push_heap(items.begin(), items.begin() + held, better);
-                } else if (better(item, items[0])) {
-                  std::pop_heap(items.begin(), items.begin() + held, better);
-                  items[static_cast<std::size_t>(held - 1)] = item;
-                  std::push_heap(items.begin(), items.begin() + held, better);
+      return MakeProgram(
+          problem, [=, input = problem.operands[0], values = problem.outputs[0], places = problem.outputs[1]] {
+            ParallelRanges(lines.outer * lines.inner, 1, [&](std::int64_t first, std::int64_t last) {
+              std::vector<Item>& items = (*scratch)[static_cast<std::size_t>(omp_get_thread_num())];
+              const auto better = [top](const Item& a, const Item& b) {
+                if (a.value != b.value) return top ? a.value > b.value : a.value < b.value;
+                return a.place < b.place;
+              };
+              const auto kept = static_cast<std::ptrdiff_t>(config.k);
+              for (std::int64_t line = first; line < last; ++line) {
+                const std::int64_t outer = line / lines.inner, column = line % lines.inner;
+                const T* x = input->As<T>() + outer * lines.length * lines.inner + column;
+                std::ptrdiff_t held = 0;
+                if (config.k * 16 < lines.length) {
+                  // Few of many: a heap with the worst of the best on top, which most elements do not reach.
+                  for (std::int64_t i = 0; i < lines.length; ++i) {
+                    const Item item{x[i * lines.inner], static_cast<std::int32_t>(i)};
+                    if (held < kept) {
+                      items[static_cast<std::size_t>(held++)] = item;
+                      std::push_heap(items.begin(), items.begin() + held, better);
+                    } else if (better(item, items[0])) {
+                      std::pop_heap(items.begin(), items.begin() + held, better);
+                      items[static_cast<std::size_t>(held - 1)] = item;
+                      std::push_heap(items.begin(), items.begin() + held, better);
+                    }
+                  }
+                } else {
+                  for (std::int64_t i = 0; i < lines.length; ++i) {
+                    items[static_cast<std::size_t>(i)] = {x[i * lines.inner], static_cast<std::int32_t>(i)};
+                  }
+                  held = static_cast<std::ptrdiff_t>(lines.length);
+                  if (kept < held)
+                    std::nth_element(items.begin(), items.begin() + (kept - 1), items.begin() + held, better);
+                }
+                std::sort(items.begin(), items.begin() + kept, better);
+                for (std::ptrdiff_t i = 0; i < kept; ++i) {
+                  const std::int64_t at = (outer * config.k + i) * lines.inner + column;
+                  values->template As<T>()[at] = items[static_cast<std::size_t>(i)].value;
+                  places->template As<std::int64_t>()[at] = items[static_cast<std::size_t>(i)].place;
                 }
               }
-            } else {
-              for (std::int64_t i = 0; i < lines.length; ++i) {
-                items[static_cast<std::size_t>(i)] = {x[i * lines.inner], static_cast<std::int32_t>(i)};
-              }
-              held = static_cast<std::ptrdiff_t>(lines.length);
-              if (kept < held)
-                std::nth_element(items.begin(), items.begin() + (kept - 1), items.begin() + held, better);
-            }
-            std::sort(items.begin(), items.begin() + kept, better);
-            for (std::ptrdiff_t i = 0; i < kept; ++i) {
-              const std::int64_t at = (outer * config.k + i) * lines.inner + column;
-              values->template As<T>()[at] = items[static_cast<std::size_t>(i)].value;
-              places->template As<std::int64_t>()[at] = items[static_cast<std::size_t>(i)].place;
-            }
-          }
-        });
-      };
-      return MakeProgram(run, FootprintOf(problem));
+            });
+          });
     });
   })};
 }

@@ -5,11 +5,10 @@
 #include "microbench/kernels/cpu/float_rows.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/index_map.h"
+#include "src/core/layer/family.h"
 
 namespace infimum::cpu {
 namespace {
-
-using MadeProgram = Result<std::unique_ptr<Program>>;
 
 // The taps of all outputs of a resized dimension.
 struct Taps {
@@ -50,7 +49,7 @@ MadeProgram MakeNearest(const ResampleConfig& config, const Problem& problem) {
   std::vector<Taps> taps;
   for (std::size_t i = 0; i < rank; ++i) taps.push_back(AllTapsOf(ResampleKind::kNearest, in.dims[i], out.dims[i]));
   const std::int64_t width = out.dims[rank - 1];
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+  return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     ParallelRanges(output->count() / width, std::max<std::int64_t>(1, 16384 / width),
                    [&](std::int64_t first, std::int64_t last) {
                      std::int64_t before = -1;
@@ -74,8 +73,7 @@ MadeProgram MakeNearest(const ResampleConfig& config, const Problem& problem) {
                        before = from;
                      }
                    });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 // One dimension of a plane: `outer` x in x inner becomes outer x out x inner.
@@ -118,34 +116,30 @@ MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) 
   const std::size_t rank = config.input.rank();
   std::size_t first = 0;
   while (first < rank && config.input.dims[first] == config.output.dims[first]) ++first;
-  std::int64_t planes = 1;
-  for (std::size_t i = 0; i < first; ++i) planes *= config.input.dims[i];
+  const std::int64_t planes = ElementsBetween(config.input, 0, first);
   struct Pass {
     Taps taps;
     std::int64_t outer, inner;
   };
   std::vector<Pass> passes;
-  std::vector<std::int64_t> extents(config.input.dims.begin() + static_cast<std::ptrdiff_t>(first),
-                                    config.input.dims.end());
-  std::int64_t in_size = 1, largest = 1;
-  for (const std::int64_t extent : extents) in_size *= extent;
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    const std::int64_t out = config.output.dims[first + i];
-    if (out == extents[i]) continue;
-    Pass pass{AllTapsOf(config.kind, extents[i], out), 1, 1};
-    for (std::size_t j = 0; j < i; ++j) pass.outer *= extents[j];
-    for (std::size_t j = i + 1; j < extents.size(); ++j) pass.inner *= extents[j];
-    extents[i] = out;
+  Shape resized = config.input;
+  const std::int64_t in_size = ElementsBetween(resized, first, rank);
+  std::int64_t largest = 1;
+  for (std::size_t i = first; i < rank; ++i) {
+    const std::int64_t out = config.output.dims[i];
+    if (out == resized.dims[i]) continue;
+    Pass pass{AllTapsOf(config.kind, resized.dims[i], out), ElementsBetween(resized, first, i),
+              ElementsBetween(resized, i + 1, rank)};
+    resized.dims[i] = out;
     largest = std::max(largest, pass.outer * out * pass.inner);
     passes.push_back(std::move(pass));
   }
-  std::int64_t out_size = 1;
-  for (const std::int64_t extent : extents) out_size *= extent;
+  const std::int64_t out_size = ElementsBetween(resized, first, rank);
   const std::int64_t stride = (std::max({largest, in_size, out_size}) + 31) / 16 * 16;
   INFIMUM_ASSIGN_OR_RETURN(AlignedBuffer made,
                            AlignedBuffer::Make(static_cast<std::size_t>(omp_get_max_threads() * 3 * stride) * 4));
   const auto scratch = std::make_shared<AlignedBuffer>(std::move(made));
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  return MakeProgram(problem, [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     ParallelEach(planes, 1, 1, [&](std::int64_t plane) {
       float* const own = static_cast<float*>(scratch->data()) + omp_get_thread_num() * 3 * stride;
       const float* from = input.Read(plane * in_size, in_size, own);
@@ -159,8 +153,7 @@ MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) 
       }
       output.Store(result, plane * out_size, out_size);
     });
-  };
-  return MakeProgram(run, FootprintOf(problem));
+  });
 }
 
 }  // namespace

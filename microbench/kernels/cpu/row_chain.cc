@@ -7,6 +7,7 @@
 #include "microbench/kernels/cpu/pointwise_chain.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
+#include "src/core/layer/family.h"
 
 namespace infimum::cpu {
 namespace {
@@ -43,8 +44,7 @@ std::optional<Ending> EndingOf(const LayerConfig& config) {
     return std::nullopt;
   }
   ending.count = ElementCount(*input);
-  ending.length = 1;
-  for (auto i = static_cast<std::size_t>(axis); i < input->rank(); ++i) ending.length *= input->dims[i];
+  ending.length = ElementsBetween(*input, static_cast<std::size_t>(axis), input->rank());
   return ending;
 }
 
@@ -119,14 +119,12 @@ std::vector<RegionOffer> RowChainOffers(const Region& region, const RegionValues
   const auto* previous = std::get_if<PointwiseConfig>(&region.members[members - 2].config);
   if (previous == nullptr || previous->types.output != ending->types.input || !FitsFloat(ending->types.output))
     return {};
-  RegionOffer offer;
-  offer.candidate = KernelOffer("row-chain", nullptr).candidate;
-  offer.make = [chain = *chain, ending = *ending](const RegionProblem& problem) -> Result<std::unique_ptr<Program>> {
+  const auto make = [chain = *chain, ending = *ending](const RegionProblem& problem) -> MadeProgram {
     INFIMUM_ASSIGN_OR_RETURN(std::shared_ptr<ThreadScratch> scratch,
                              ThreadScratch::Make(ending.length * RowsAtOnce(ending.length)));
     return std::unique_ptr<Program>(std::make_unique<RowChainProgram>(chain, ending, problem, std::move(scratch)));
   };
-  return {offer};
+  return {{KernelOffer("row-chain", nullptr).candidate, make}};
 }
 
 }  // namespace infimum::cpu

@@ -6,6 +6,7 @@
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
+#include "src/core/base/prepared.h"
 #include "src/core/layer/family.h"
 
 namespace infimum::cpu {
@@ -226,10 +227,8 @@ std::vector<Offer> StoredProductOffers(const MatMulConfig& config, const VectorK
   const std::optional<Packing> packing = config.scales.any() ? PackingOf(config) : std::nullopt;
   if (!packing) return {};
   const auto offer = [&](const std::string& name, StoredKernel kernel) {
-    const auto make = [=, &kernels, packing = *packing](const Problem& problem) -> Result<std::unique_ptr<Program>> {
-      auto program = std::make_unique<StoredProgram>(config, packing, kernel, kernels, has_vnni);
-      INFIMUM_RETURN_IF_ERROR(program->Prepare(problem));
-      return std::unique_ptr<Program>(std::move(program));
+    const auto make = [=, &kernels, packing = *packing](const Problem& problem) -> MadeProgram {
+      return Prepared<Program>(std::make_unique<StoredProgram>(config, packing, kernel, kernels, has_vnni), problem);
     };
     return KernelOffer(name, make);
   };

@@ -86,8 +86,7 @@ std::function<void(const void*, void*)> MakeTranspose(const Shape& input, const 
     };
   }
   // The input's innermost dimension is somewhere above: columns of tiles whose rows are the output's.
-  const auto at =
-      std::find_if(dimensions.begin(), dimensions.end(), [](const Dimension& d) { return d.from_stride == 1; });
+  const auto at = std::ranges::find_if(dimensions, [](const Dimension& d) { return d.from_stride == 1; });
   const Dimension columns = at != dimensions.end() ? *at : Dimension{1, 1, 1};
   if (at != dimensions.end()) dimensions.erase(at);
   constexpr std::int64_t kTile = 64;

@@ -8,11 +8,9 @@ namespace infimum::cuda {
 namespace {
 
 constexpr std::pair<DataType, Element> kElements[] = {
-    {DataType::kF64, Element::kF64},   {DataType::kF32, Element::kF32}, {DataType::kF16, Element::kF16},
-    {DataType::kBF16, Element::kBF16}, {DataType::kS64, Element::kS64}, {DataType::kS32, Element::kS32},
-    {DataType::kS16, Element::kS16},   {DataType::kS8, Element::kS8},   {DataType::kU64, Element::kU64},
-    {DataType::kU32, Element::kU32},   {DataType::kU16, Element::kU16}, {DataType::kU8, Element::kU8},
-    {DataType::kBool, Element::kBool},
+#define INFIMUM_PAIR(name, stored) {DataType::name, Element::name},
+    INFIMUM_ELEMENTS(INFIMUM_PAIR)
+#undef INFIMUM_PAIR
 };
 
 }  // namespace

@@ -50,6 +50,15 @@ inline bool IsAligned(const void* address, std::int64_t bytes) {
 inline std::int64_t PackAlignment(Element element, int width) {
   return std::min<std::int64_t>(16, std::int64_t{BytesOf(element)} * width);
 }
+// A call that computes in `arithmetic`, from the layer's input to its output.
+template <class Call>
+Call CallOf(Arithmetic arithmetic, const OperandTypes& types) {
+  Call call;
+  call.arithmetic = arithmetic;
+  call.element = ElementOf(types.input);
+  call.output_element = ElementOf(types.output);
+  return call;
+}
 // One call, from a layer's first operand to its first output.
 template <class Call>
 KernelOffer OneCall(std::string algorithm, const Call& call) {

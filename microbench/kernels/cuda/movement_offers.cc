@@ -167,9 +167,7 @@ std::optional<KernelOffer> OfferOf(std::string name, const Movement& movement, c
   for (const Movement::Part& part : movement.parts) {
     if (!make(part.copy, nullptr, nullptr)) return std::nullopt;
   }
-  KernelOffer offer;
-  offer.algorithm = std::move(name);
-  offer.make = [movement, make](const KernelBuffers& buffers) {
+  const auto make_all = [movement, make](const KernelBuffers& buffers) {
     std::vector<KernelCall> calls;
     for (const Movement::Part& part : movement.parts) {
       if (part.copy.count_bytes() == 0) continue;
@@ -177,7 +175,7 @@ std::optional<KernelOffer> OfferOf(std::string name, const Movement& movement, c
     }
     return calls;
   };
-  return offer;
+  return KernelOffer{std::move(name), 0, make_all};
 }
 
 std::vector<KernelOffer> CopyOffers(const std::string& name, const Movement& movement) {
@@ -277,9 +275,7 @@ std::vector<KernelOffer> IndexedOffers(const MovementConfig& config) {
   if (!GatherOf(positions, bytes, false, nullptr, nullptr)) return {};
   std::vector<KernelOffer> offers;
   const auto add = [&](const char* variant, bool widens, int units) {
-    KernelOffer offer;
-    offer.algorithm = std::string(scatters ? "scatter:" : "gather:") + variant;
-    offer.make = [=](const KernelBuffers& buffers) {
+    const auto make = [=](const KernelBuffers& buffers) {
       std::vector<KernelCall> calls;
       const void* all = scatters ? buffers.outputs[0] : buffers.operands[0];
       const void* part = scatters ? buffers.operands[1] : buffers.outputs[0];
@@ -300,7 +296,7 @@ std::vector<KernelOffer> IndexedOffers(const MovementConfig& config) {
       calls.push_back(call);
       return calls;
     };
-    offers.push_back(std::move(offer));
+    offers.push_back({std::string(scatters ? "scatter:" : "gather:") + variant, 0, make});
   };
   add("vector", true, 4);
   if (!scatters) add("wide", true, 1);
@@ -309,9 +305,7 @@ std::vector<KernelOffer> IndexedOffers(const MovementConfig& config) {
 }
 
 std::vector<KernelOffer> FillOffers(const MovementConfig& config) {
-  KernelOffer offer;
-  offer.algorithm = "fill:vector";
-  offer.make = [config](const KernelBuffers& buffers) {
+  const auto make = [config](const KernelBuffers& buffers) {
     std::vector<KernelCall> calls;
     for (std::size_t i = 0; i < config.outputs.size(); ++i) {
       FillCall call;
@@ -322,7 +316,7 @@ std::vector<KernelOffer> FillOffers(const MovementConfig& config) {
     }
     return calls;
   };
-  return {offer};
+  return {{"fill:vector", 0, make}};
 }
 
 std::vector<KernelOffer> OneHotOffers(const MovementConfig& config) {
@@ -334,15 +328,13 @@ std::vector<KernelOffer> OneHotOffers(const MovementConfig& config) {
   if (rows == 0 || !FitsCount(count) || count % rows != 0) return {};
   call.count = static_cast<std::uint32_t>(count);
   call.depth = FastDivisor(std::max<std::int64_t>(1, count / rows));
-  KernelOffer offer;
-  offer.algorithm = "one_hot:simple";
-  offer.make = [call](const KernelBuffers& buffers) {
+  const auto make = [call](const KernelBuffers& buffers) {
     OneHotCall own = call;
     own.indices = buffers.operands[0];
     own.to = buffers.outputs[0];
     return std::vector<KernelCall>{own};
   };
-  return {offer};
+  return {{"one_hot:simple", 0, make}};
 }
 
 }  // namespace
@@ -383,7 +375,7 @@ std::vector<KernelOffer> KernelsForReorder(DataType type, const CommonDimensions
   // Outermost first as the output lies, so that neighbouring threads write neighbours.
   std::vector<std::size_t> places(orders.dims.size());
   std::iota(places.begin(), places.end(), 0u);
-  std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) { return orders.to[a] > orders.to[b]; });
+  std::ranges::sort(places, [&](std::size_t a, std::size_t b) { return orders.to[a] > orders.to[b]; });
   for (const std::size_t place : places) {
     copy.dims.push_back(orders.dims[place]);
     copy.from_steps.push_back(orders.from[place]);

@@ -1,5 +1,6 @@
 // Single element-wise layers, and batch normalization at inference, which is one.
 #include "microbench/kernels/cuda/pointwise_steps.h"
+#include "src/core/layer/family.h"
 
 namespace infimum::cuda {
 
@@ -7,12 +8,10 @@ std::vector<KernelOffer> ProgramOffers(const std::string& name, PointwiseProgram
   if (!program.Finish()) return {};
   std::vector<KernelOffer> offers;
   for (const int width : program.Widths()) {
-    KernelOffer offer;
-    offer.algorithm = name + (width == 1 ? ":scalar" : ":vector" + std::to_string(width));
-    offer.make = [program, width](const KernelBuffers& buffers) {
+    const auto make = [program, width](const KernelBuffers& buffers) {
       return program.MakeCalls(width, buffers.operands, buffers.outputs);
     };
-    offers.push_back(std::move(offer));
+    offers.push_back({name + (width == 1 ? ":scalar" : ":vector" + std::to_string(width)), 0, make});
   }
   return offers;
 }
@@ -76,8 +75,7 @@ std::vector<KernelOffer> BatchNormalizationOffers(const NormalizationConfig& con
   const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
   if (!arithmetic || config.input.rank() < 2) return {};
   const std::vector<Operand> operands = OperandsOf(LayerConfig(config));
-  std::int64_t pixels = 1;
-  for (std::size_t d = 2; d < config.input.rank(); ++d) pixels *= config.input.dims[d];
+  const std::int64_t pixels = ElementsBetween(config.input, 2, config.input.rank());
   PointwiseProgram program({config.input.dims[0], config.input.dims[1], pixels}, *arithmetic);
   std::vector<PointwiseProgram::Place> places;
   for (std::size_t i = 0; i < operands.size(); ++i) {

@@ -20,18 +20,18 @@ struct ReduceState {
 };
 static_assert(sizeof(ReduceState<double>) == kReduceStateBytes);
 
+// A case of the switches over the kinds.
+#define INFIMUM_CASE(kind, ...) \
+  case ReduceKind::kind:        \
+    return __VA_ARGS__;
+
 template <class T>
 INFIMUM_HOST_DEVICE inline ReduceState<T> EmptyState(ReduceKind kind) {
   switch (kind) {
 #define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
-  case ReduceKind::kind:                                                \
-    return {StartOf<T>(Fold::fold), 0, 0};
-#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) \
-  case ReduceKind::kind:                         \
-    return {StartOf<T>(Fold::kMaximum), 0, 0};
-#define INFIMUM_ARGUMENT(kind, name, fold) \
-  case ReduceKind::kind:                   \
-    return {StartOf<T>(Fold::fold), 0, INT64_MAX};
+  INFIMUM_CASE(kind, {StartOf<T>(Fold::fold), 0, 0})
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) INFIMUM_CASE(kind, {StartOf<T>(Fold::kMaximum), 0, 0})
+#define INFIMUM_ARGUMENT(kind, name, fold) INFIMUM_CASE(kind, {StartOf<T>(Fold::fold), 0, INT64_MAX})
 #include "src/core/layer/reduction_kinds.def"
   }
   return {};
@@ -58,14 +58,9 @@ template <class T>
 INFIMUM_HOST_DEVICE inline ReduceState<T> Combine(ReduceKind kind, const ReduceState<T>& x, const ReduceState<T>& y) {
   switch (kind) {
 #define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
-  case ReduceKind::kind:                                                \
-    return {Combined<Fold::fold>(x.value, y.value), 0, 0};
-#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) \
-  case ReduceKind::kind:                         \
-    return SumOfExponentials(x, y);
-#define INFIMUM_ARGUMENT(kind, name, fold) \
-  case ReduceKind::kind:                   \
-    return FirstExtreme<Fold::fold>(x, y);
+  INFIMUM_CASE(kind, {Combined<Fold::fold>(x.value, y.value), 0, 0})
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) INFIMUM_CASE(kind, SumOfExponentials(x, y))
+#define INFIMUM_ARGUMENT(kind, name, fold) INFIMUM_CASE(kind, FirstExtreme<Fold::fold>(x, y))
 #include "src/core/layer/reduction_kinds.def"
   }
   return x;
@@ -104,14 +99,9 @@ INFIMUM_HOST_DEVICE inline void Accumulate(ReduceKind kind, const T (&elements)[
                                            ReduceState<T>& state) {
   switch (kind) {
 #define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
-  case ReduceKind::kind:                                                \
-    return AccumulateTerms<Fold::fold>(elements, state, [](T x) { return static_cast<T>(term); });
-#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) \
-  case ReduceKind::kind:                         \
-    return AccumulateExponentials(elements, state);
-#define INFIMUM_ARGUMENT(kind, name, fold) \
-  case ReduceKind::kind:                   \
-    return AccumulateExtremes<Fold::fold>(elements, at, state);
+  INFIMUM_CASE(kind, AccumulateTerms<Fold::fold>(elements, state, [](T x) { return static_cast<T>(term); }))
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) INFIMUM_CASE(kind, AccumulateExponentials(elements, state))
+#define INFIMUM_ARGUMENT(kind, name, fold) INFIMUM_CASE(kind, AccumulateExtremes<Fold::fold>(elements, at, state))
 #include "src/core/layer/reduction_kinds.def"
   }
 }
@@ -124,18 +114,15 @@ INFIMUM_HOST_DEVICE inline T ResultOf(ReduceKind kind, const ReduceState<T>& sta
     return kind == ReduceKind::kMean ? total / count : total;  // roots and logarithms are not offered
   } else {
     switch (kind) {
-#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
-  case ReduceKind::kind:                                                \
-    return result;
-#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) \
-  case ReduceKind::kind:                         \
-    return total + Log(state.extra);
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) INFIMUM_CASE(kind, result)
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) INFIMUM_CASE(kind, total + Log(state.extra))
 #include "src/core/layer/reduction_kinds.def"
       default:
         return total;
     }
   }
 }
+#undef INFIMUM_CASE
 
 // The result of a whole reduction, stored.
 template <class T>

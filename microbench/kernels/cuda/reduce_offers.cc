@@ -73,8 +73,7 @@ std::vector<KernelOffer> OffersFor(const ReductionConfig& config) {
   Iteration kept{{}, {{}}}, reduced{{}, {{}}};
   const std::vector<std::int64_t> steps = PackedSteps(config.input.dims);
   for (std::size_t d = 0; d < config.input.rank(); ++d) {
-    const bool is_reduced =
-        std::find(config.axes.begin(), config.axes.end(), static_cast<std::int64_t>(d)) != config.axes.end();
+    const bool is_reduced = std::ranges::find(config.axes, static_cast<std::int64_t>(d)) != config.axes.end();
     Iteration& own = is_reduced ? reduced : kept;
     own.dims.push_back(config.input.dims[d]);
     own.steps[0].push_back(steps[d]);
@@ -84,11 +83,8 @@ std::vector<KernelOffer> OffersFor(const ReductionConfig& config) {
   const std::optional<Box> kept_box = BoxOf(kept.dims), reduced_box = BoxOf(reduced.dims);
   const std::optional<Steps> kept_steps = StepsOf(kept.steps[0]), reduced_steps = StepsOf(reduced.steps[0]);
   if (!kept_box || !reduced_box || !kept_steps || !reduced_steps) return {};
-  ReduceCall call;
+  auto call = CallOf<ReduceCall>(*arithmetic, config.types);
   call.kind = static_cast<ReduceKind>(config.kind);
-  call.arithmetic = *arithmetic;
-  call.element = ElementOf(config.types.input);
-  call.output_element = ElementOf(config.types.output);
   call.kept_count = static_cast<std::uint32_t>(kept.count());
   call.reduced_count = static_cast<std::uint32_t>(reduced.count());
   call.kept = *kept_box;

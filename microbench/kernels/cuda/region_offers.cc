@@ -19,7 +19,7 @@ std::optional<std::vector<std::int64_t>> CutsOf(const Region& region) {
     std::int64_t below = 1;
     for (std::size_t d = shape.rank(); d-- > 0;) cuts.push_back(below *= shape.dims[d]);
   }
-  std::sort(cuts.begin(), cuts.end());
+  std::ranges::sort(cuts);
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   for (std::size_t i = 1; i < cuts.size(); ++i) {
     if (cuts[i - 1] == 0 || cuts[i] % cuts[i - 1] != 0) return std::nullopt;
@@ -150,7 +150,7 @@ std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu:
     const DataType stored = config.types.output;
     if (stored != config.types.input || !IsFloatingPoint(stored)) program.RoundResult(ElementOf(stored));
     if (saved[m]) results[m] = program.SaveResult();
-    if (std::find(region.outputs.begin(), region.outputs.end(), static_cast<std::int64_t>(m)) != region.outputs.end()) {
+    if (std::ranges::find(region.outputs, static_cast<std::int64_t>(m)) != region.outputs.end()) {
       program.AddOutput(ElementOf(stored));
     }
   }

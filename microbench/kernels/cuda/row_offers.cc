@@ -44,9 +44,7 @@ std::vector<KernelOffer> RowOffers(const std::string& name, const RowCall& call,
   if (length == 0 || call.space.rows == 0) return {};
   std::vector<KernelOffer> offers;
   const auto add = [&](std::string variant, int threads, bool caches) {
-    KernelOffer offer;
-    offer.algorithm = name + ":" + variant;
-    offer.make = [=](const KernelBuffers& buffers) {
+    const auto make = [=](const KernelBuffers& buffers) {
       RowCall own = call;
       own.from = buffers.operands[0];
       own.to = buffers.outputs[0];
@@ -57,7 +55,7 @@ std::vector<KernelOffer> RowOffers(const std::string& name, const RowCall& call,
       own.width = threads == 1 ? 1 : WidthOf(own);
       return std::vector<KernelCall>{own};
     };
-    offers.push_back(std::move(offer));
+    offers.push_back({name + ":" + variant, 0, make});
   };
   const bool lies_together = call.space.step == 1;
   // A warp whose lanes are rows reads neighbours where rows are neighbours.
@@ -99,13 +97,10 @@ std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config) {
   const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
   const AxisLines lines = LinesOf(config.input, config.axis);
   if (!arithmetic || !RealArithmetic(config.types.output) || !Fits(lines)) return {};
-  RowCall call;
+  auto call = CallOf<RowCall>(*arithmetic, config.types);
   call.kind = config.kind == SoftmaxKind::kSoftmax      ? RowKind::kSoftmax
               : config.kind == SoftmaxKind::kLogSoftmax ? RowKind::kLogSoftmax
                                                         : RowKind::kHardmax;
-  call.arithmetic = *arithmetic;
-  call.element = ElementOf(config.types.input);
-  call.output_element = ElementOf(config.types.output);
   call.space = SpaceOf(lines);
   return RowOffers("softmax", call, {});
 }
@@ -136,11 +131,8 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
     return {OneCall("lrn:simple", call)};
   }
 
-  RowCall call;
+  auto call = CallOf<RowCall>(*arithmetic, config.types);
   call.kind = RowKind::kNormalize;
-  call.arithmetic = *arithmetic;
-  call.element = ElementOf(config.types.input);
-  call.output_element = ElementOf(config.types.output);
   call.epsilon = values.epsilon;
   Parameters parameters;
   std::size_t next = 1;
@@ -198,13 +190,10 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
 }
 
 std::vector<KernelOffer> OffersFor(const ScanConfig& config) {
-  ScanCall call;
-  call.multiplies = config.kind == ScanKind::kProduct;
-  call.element = ElementOf(config.types.input);
-  call.output_element = ElementOf(config.types.output);
   const std::optional<Arithmetic> real = RealArithmetic(config.types.input);
   if (!real && !IsInteger(config.types.input)) return {};
-  call.arithmetic = real ? *real : Arithmetic::kS64;
+  auto call = CallOf<ScanCall>(real.value_or(Arithmetic::kS64), config.types);
+  call.multiplies = config.kind == ScanKind::kProduct;
   const AxisLines lines = LinesOf(config.input, config.axis);
   if (!Fits(lines) || call.element == Element::kNone || call.output_element == Element::kNone) return {};
   call.lines = static_cast<std::uint32_t>(lines.outer * lines.inner);

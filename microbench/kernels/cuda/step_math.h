@@ -25,6 +25,14 @@ struct NamedParameters {
   }
 };
 
+// A case of Apply's switches.
+#define INFIMUM_UNARY_STEP(kind, formula) \
+  case StepKind::kind:                    \
+    return each([=](T x, T) { return formula; });
+#define INFIMUM_BINARY_STEP(kind, formula) \
+  case StepKind::kind:                     \
+    return each([](T a, T b) { return formula; });
+
 // In place; with the second and third operand where the kind has them. Real numbers: f32 or f64.
 template <int kWidth, class T>
 INFIMUM_HOST_DEVICE inline void Apply(const PointwiseCall::Step& step, T (&values)[kWidth], const T (&seconds)[kWidth],
@@ -36,21 +44,11 @@ INFIMUM_HOST_DEVICE inline void Apply(const PointwiseCall::Step& step, T (&value
     for (int i = 0; i < kWidth; ++i) values[i] = static_cast<T>(function(values[i], seconds[i]));
   };
   switch (step.kind) {
-#define INFIMUM_REAL_UNARY(kind, formula) \
-  case StepKind::kind:                    \
-    return each([=](T x, T) { return formula; });
-#define INFIMUM_REAL_BINARY(kind, formula) \
-  case StepKind::kind:                     \
-    return each([](T a, T b) { return formula; });
-#define INFIMUM_TRUTH_UNARY(kind, formula) \
-  case StepKind::kind:                     \
-    return each([](T x, T) { return formula ? 1 : 0; });
-#define INFIMUM_TRUTH_BINARY(kind, formula) \
-  case StepKind::kind:                      \
-    return each([](T a, T b) { return (formula) ? 1 : 0; });
-#define INFIMUM_REAL_TRUTH(kind, formula) \
-  case StepKind::kind:                    \
-    return each([](T x, T) { return formula ? 1 : 0; });
+#define INFIMUM_REAL_UNARY INFIMUM_UNARY_STEP
+#define INFIMUM_REAL_BINARY INFIMUM_BINARY_STEP
+#define INFIMUM_TRUTH_UNARY(kind, formula) INFIMUM_UNARY_STEP(kind, (formula) ? 1 : 0)
+#define INFIMUM_TRUTH_BINARY(kind, formula) INFIMUM_BINARY_STEP(kind, (formula) ? 1 : 0)
+#define INFIMUM_REAL_TRUTH INFIMUM_TRUTH_UNARY
 #include "src/core/layer/pointwise_kinds.def"
     case StepKind::kWhere: {
       INFIMUM_UNROLL
@@ -105,18 +103,10 @@ INFIMUM_HOST_DEVICE inline void Apply(const PointwiseCall::Step& step, std::int6
     for (int i = 0; i < kWidth; ++i) values[i] = static_cast<T>(function(values[i], seconds[i]));
   };
   switch (step.kind) {
-#define INFIMUM_INTEGER_UNARY(kind, formula) \
-  case StepKind::kind:                       \
-    return each([=](T x, T) { return formula; });
-#define INFIMUM_INTEGER_BINARY(kind, formula) \
-  case StepKind::kind:                        \
-    return each([](T a, T b) { return formula; });
-#define INFIMUM_TRUTH_UNARY(kind, formula) \
-  case StepKind::kind:                     \
-    return each([](T x, T) { return formula; });
-#define INFIMUM_TRUTH_BINARY(kind, formula) \
-  case StepKind::kind:                      \
-    return each([](T a, T b) { return formula; });
+#define INFIMUM_INTEGER_UNARY INFIMUM_UNARY_STEP
+#define INFIMUM_INTEGER_BINARY INFIMUM_BINARY_STEP
+#define INFIMUM_TRUTH_UNARY INFIMUM_UNARY_STEP
+#define INFIMUM_TRUTH_BINARY INFIMUM_BINARY_STEP
 #include "src/core/layer/pointwise_kinds.def"
     case StepKind::kWhere: {
       INFIMUM_UNROLL
@@ -127,5 +117,8 @@ INFIMUM_HOST_DEVICE inline void Apply(const PointwiseCall::Step& step, std::int6
       return;
   }
 }
+
+#undef INFIMUM_UNARY_STEP
+#undef INFIMUM_BINARY_STEP
 
 }  // namespace infimum::cuda

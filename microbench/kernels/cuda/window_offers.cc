@@ -15,7 +15,7 @@ bool CoversAll(const PoolingConfig& config) {
   for (std::size_t d = 0; d < config.kernel.rank(); ++d) {
     if (config.kernel.dims[d] != config.input.dims[2 + d] || config.output.dims[2 + d] != 1) return false;
   }
-  return std::all_of(config.padding.begin(), config.padding.end(), [](std::int64_t pad) { return pad == 0; });
+  return std::ranges::all_of(config.padding, [](std::int64_t pad) { return pad == 0; });
 }
 
 }  // namespace
@@ -26,12 +26,9 @@ std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::Layer
   const std::int64_t count = ElementCount(config.output);
   if (!arithmetic || values.quantized() || rank > 3 || config.output.rank() != rank + 2) return {};
   if (ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count)) return {};
-  PoolCall call;
+  auto call = CallOf<PoolCall>(*arithmetic, config.types);
   call.kind = static_cast<ReduceKind>(ReductionOf(config.kind));
   call.counts_padding = CountsPadding(config.kind);
-  call.arithmetic = *arithmetic;
-  call.element = ElementOf(config.types.input);
-  call.output_element = ElementOf(config.types.output);
   call.count = static_cast<std::uint32_t>(count);
   for (std::size_t d = 0; d < rank; ++d) {
     const std::size_t at = 3 - rank + d;
@@ -48,16 +45,14 @@ std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::Layer
     call.end_pad[at] = static_cast<std::int32_t>(config.padding[rank + d]);
   }
   const bool has_indices = config.kind == PoolingKind::kMaxWithIndices;
-  KernelOffer offer;
-  offer.algorithm = "pool:simple";
-  offer.make = [call, has_indices](const KernelBuffers& buffers) {
+  const auto make = [call, has_indices](const KernelBuffers& buffers) {
     PoolCall own = call;
     own.from = buffers.operands[0];
     own.to = buffers.outputs[0];
     if (has_indices) own.indices = buffers.outputs[1];
     return std::vector<KernelCall>{own};
   };
-  std::vector<KernelOffer> offers{offer};
+  std::vector<KernelOffer> offers{{"pool:simple", 0, make}};
   // A window that is the whole plane is a reduction of rows. Means of integers are rounded here and cut off there.
   const bool is_mean = ReductionOf(config.kind) == ReductionKind::kMean;
   if (CoversAll(config) && (config.kind == PoolingKind::kMax || (is_mean && RealArithmetic(config.types.input)))) {
@@ -77,11 +72,8 @@ std::vector<KernelOffer> OffersFor(const ResampleConfig& config) {
   if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return {};
   if (!arithmetic || ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count)) return {};
   if (config.input.rank() != config.output.rank()) return {};
-  ResampleCall call;
+  auto call = CallOf<ResampleCall>(*arithmetic, config.types);
   call.taps = TapsPerDimension(config.kind);
-  call.arithmetic = *arithmetic;
-  call.element = ElementOf(config.types.input);
-  call.output_element = ElementOf(config.types.output);
   call.count = static_cast<std::uint32_t>(count);
   call.cubic = cpu::kUsualValues.cubic_coefficient;
   std::int64_t step = 1;

@@ -15,23 +15,14 @@ class GemmProgram : public GpuProgram {
  public:
   // The library lives as long as its call.
   GemmProgram(std::shared_ptr<GemmLibrary> library, std::vector<GpuBinding> bindings, std::unique_ptr<GemmCall> call)
-      : library_(std::move(library)), bindings_(std::move(bindings)), call_(std::move(call)) {}
+      : GpuProgram(std::move(bindings)), library_(std::move(library)), call_(std::move(call)) {}
 
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
   Bytes workspace() const override { return call_->workspace(); }
-  Status Bind(const std::vector<void*>& addresses, void* workspace) override {
-    addresses_ = addresses;
-    workspace_ = workspace;
-    return {};
-  }
   Status Enqueue(Gpu::Stream stream) override { return call_->Enqueue(addresses_, workspace_, stream); }
 
  private:
   std::shared_ptr<GemmLibrary> library_;
-  std::vector<GpuBinding> bindings_;
   std::unique_ptr<GemmCall> call_;
-  std::vector<void*> addresses_;
-  void* workspace_ = nullptr;
 };
 
 std::string AlgorithmName(std::string_view library, const cublaslt::Algorithm& algorithm, const GemmForm& form) {
@@ -50,15 +41,14 @@ TensorPlacement PlacementOf(const GemmTensor& tensor) {
 
 GpuOffer OfferOf(const std::shared_ptr<GemmLibrary>& library, std::string_view name, const Workload& workload,
                  const BoundGemm& gemm, const cublaslt::Algorithm& algorithm, const GemmForm& form) {
-  GpuOffer offer;
   // Layouts are those of the operands as they are named: how a constant is stored is part of the algorithm's name.
-  offer.candidate = {std::string(name), AlgorithmName(name, algorithm, form), InputLayouts(workload, {}),
-                     OutputLayout(workload, {}), false};
-  offer.make = [library, gemm, algorithm](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
+  const Candidate candidate = {std::string(name), AlgorithmName(name, algorithm, form), InputLayouts(workload, {}),
+                               OutputLayout(workload, {}), false};
+  const auto make = [library, gemm, algorithm](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GemmCall> call, library->Make(gemm.problem, algorithm));
     return std::unique_ptr<GpuProgram>(std::make_unique<GemmProgram>(library, gemm.bindings, std::move(call)));
   };
-  return offer;
+  return {candidate, make};
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ Result<std::vector<CudnnTensor>> TensorsOf(const cpu::ValuedRegion& problem, con
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const CudnnOperand& operand = operations.outputs[i];
-    const auto made = std::find_if(graph.operations.begin(), graph.operations.end(),
-                                   [&](const auto& operation) { return operation.result == graph.outputs[i].name; });
+    const auto made = std::ranges::find_if(
+        graph.operations, [&](const auto& operation) { return operation.result == graph.outputs[i].name; });
     tensors.push_back({arguments.outputs[i]->get_uid(),
                        {operand.tensor, 0, operand.type, PlacementOf(made->dims, made->layout, operand.shape, form)},
                        {}});

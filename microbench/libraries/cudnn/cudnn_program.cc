@@ -3,6 +3,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "src/core/base/prepared.h"
+
 namespace infimum::cuda {
 namespace {
 
@@ -22,34 +24,30 @@ class CudnnProgram : public GpuProgram {
       const float value = static_cast<float>(*tensor.own_value);
       INFIMUM_ASSIGN_OR_RETURN(DeviceMemory memory, DeviceMemory::Allocate(gpu, Bytes{sizeof value}));
       INFIMUM_RETURN_IF_ERROR(gpu.Upload(memory.data(), &value, Bytes{sizeof value}));
-      addresses_[tensor.uid] = memory.data();
+      by_uid_[tensor.uid] = memory.data();
       own_.push_back(std::move(memory));
     }
     return {};
   }
 
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
   Bytes workspace() const override { return graph_.workspace(); }
 
   Status Bind(const std::vector<void*>& addresses, void* workspace) override {
-    for (std::size_t i = 0; i < uids_.size(); ++i) addresses_[uids_[i]] = addresses[i];
-    workspace_ = workspace;
-    return {};
+    for (std::size_t i = 0; i < uids_.size(); ++i) by_uid_[uids_[i]] = addresses[i];
+    return GpuProgram::Bind(addresses, workspace);
   }
 
   Status Enqueue(Gpu::Stream stream) override {
     INFIMUM_RETURN_IF_ERROR(handle_->Use(stream));
-    return graph_.Enqueue(addresses_, workspace_);
+    return graph_.Enqueue(by_uid_, workspace_);
   }
 
  private:
   std::shared_ptr<CudnnHandle> handle_;
   CudnnGraph graph_;
-  std::vector<GpuBinding> bindings_;
   std::vector<std::int64_t> uids_;  // of the bindings
   std::vector<DeviceMemory> own_;
-  std::unordered_map<std::int64_t, void*> addresses_;
-  void* workspace_ = nullptr;
+  std::unordered_map<std::int64_t, void*> by_uid_;  // addresses of all tensors
 };
 
 }  // namespace
@@ -57,9 +55,7 @@ class CudnnProgram : public GpuProgram {
 Result<std::unique_ptr<GpuProgram>> MakeCudnnProgram(Gpu& gpu, std::shared_ptr<CudnnHandle> handle,
                                                      const cpu::ValuedRegion& problem, const CudnnChoice& choice) {
   INFIMUM_ASSIGN_OR_RETURN(CudnnGraph graph, CudnnGraph::Build(problem, choice.form, *handle));
-  auto program = std::make_unique<CudnnProgram>(std::move(handle), std::move(graph));
-  INFIMUM_RETURN_IF_ERROR(program->Prepare(gpu, choice.plan));
-  return std::unique_ptr<GpuProgram>(std::move(program));
+  return Prepared<GpuProgram>(std::make_unique<CudnnProgram>(std::move(handle), std::move(graph)), gpu, choice.plan);
 }
 
 }  // namespace infimum::cuda

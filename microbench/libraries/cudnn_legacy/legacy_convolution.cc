@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
 #include "microbench/libraries/cudnn_legacy/legacy_descriptors.h"
@@ -65,8 +64,6 @@ class ConvolutionProgram : public GpuProgram {
   ConvolutionProgram(std::shared_ptr<CudnnHandle> handle, Fused fused, Way way)
       : handle_(std::move(handle)), fused_(std::move(fused)), way_(way), factors_(fused_.config.types.input) {}
 
-  Status Prepare() override { return {}; }
-
   Status Describe() {
     const ConvolutionConfig& config = fused_.config;
     for (std::size_t i = 0; i < config.padding.size() / 2; ++i)
@@ -109,33 +106,27 @@ class ConvolutionProgram : public GpuProgram {
                                            Handle(), input_.get(), weights_.get(), convolution_.get(), output_.get(),
                                            way_.algorithm.number, &workspace),
                                        "asking for scratch memory"));
-    workspace_ = Bytes{static_cast<std::int64_t>(workspace)};
+    scratch_ = Bytes{static_cast<std::int64_t>(workspace)};
     return {};
   }
 
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
-  Bytes workspace() const override { return workspace_; }
-  Status Bind(const std::vector<void*>& addresses, void* workspace) override {
-    addresses_ = addresses;
-    scratch_ = workspace;
-    return {};
-  }
+  Bytes workspace() const override { return scratch_; }
 
   Status Enqueue(Gpu::Stream stream) override {
     INFIMUM_RETURN_IF_ERROR(handle_->Use(stream));
-    const auto size = static_cast<std::size_t>(workspace_.value);
+    const auto size = static_cast<std::size_t>(scratch_.value);
     void* const y = addresses_.back();
     if (!fused_.has_epilogue()) {
       return CheckCudnn(
           INFIMUM_CUDNN(cudnnConvolutionForward)(Handle(), factors_.one(), input_.get(), addresses_[0], weights_.get(),
-                                                 addresses_[1], convolution_.get(), way_.algorithm.number, scratch_,
+                                                 addresses_[1], convolution_.get(), way_.algorithm.number, workspace_,
                                                  size, factors_.zero(), output_.get(), y),
           "running");
     }
     return CheckCudnn(INFIMUM_CUDNN(cudnnConvolutionBiasActivationForward)(
                           Handle(), factors_.one(), input_.get(), addresses_[0], weights_.get(), addresses_[1],
-                          convolution_.get(), way_.algorithm.number, scratch_, size, factors_.zero(), output_.get(), y,
-                          bias_.get(), addresses_[2], activation_.get(), output_.get(), y),
+                          convolution_.get(), way_.algorithm.number, workspace_, size, factors_.zero(), output_.get(),
+                          y, bias_.get(), addresses_[2], activation_.get(), output_.get(), y),
                       "running");
   }
 
@@ -165,10 +156,7 @@ class ConvolutionProgram : public GpuProgram {
   INFIMUM_DESCRIPTOR(cudnnFilterDescriptor_t, FilterDescriptor, weights_);
   INFIMUM_DESCRIPTOR(cudnnConvolutionDescriptor_t, ConvolutionDescriptor, convolution_);
   INFIMUM_DESCRIPTOR(cudnnActivationDescriptor_t, ActivationDescriptor, activation_);
-  std::vector<GpuBinding> bindings_;
-  Bytes workspace_;
-  std::vector<void*> addresses_;
-  void* scratch_ = nullptr;
+  Bytes scratch_;
 };
 
 // The ways of the call under a contract, the usual one first.
@@ -207,15 +195,14 @@ std::vector<GpuOffer> LegacyConvolutions(const std::shared_ptr<CudnnHandle>& han
   for (const Way& way : WaysOf(*fused, contract)) {
     CudnnForm form;
     form.channels_last = way.channels_last;
-    GpuOffer offer;
-    offer.candidate = {std::string(kCudnnLegacy), NameOf(way), InputLayouts(workload, form),
-                       OutputLayout(workload, form), offers.empty()};
-    offer.make = [handle, fused = *fused, way](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
+    const Candidate candidate = {std::string(kCudnnLegacy), NameOf(way), InputLayouts(workload, form),
+                                 OutputLayout(workload, form), offers.empty()};
+    const auto make = [handle, fused = *fused, way](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
       auto program = std::make_unique<ConvolutionProgram>(handle, fused, way);
       INFIMUM_RETURN_IF_ERROR(program->Describe());
       return std::unique_ptr<GpuProgram>(std::move(program));
     };
-    offers.push_back(std::move(offer));
+    offers.push_back({candidate, make});
   }
   return offers;
 }

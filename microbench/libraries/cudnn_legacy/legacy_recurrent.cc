@@ -1,5 +1,4 @@
 // LSTM, GRU and plain recurrent layers by cudnnRNNForward, which the graph has no operation for.
-#include <algorithm>
 #include <limits>
 
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
@@ -50,7 +49,7 @@ class RecurrentProgram : public GpuProgram {
  public:
   RecurrentProgram(Gpu& gpu, std::shared_ptr<CudnnHandle> handle, const RegionMember& member,
                    const RecurrentConfig& config)
-      : gpu_(gpu), handle_(std::move(handle)), config_(config), bindings_(BindingsOf(member, config)) {}
+      : GpuProgram(BindingsOf(member, config)), gpu_(gpu), handle_(std::move(handle)), config_(config) {}
 
   Status Describe(const RecurrentAlgorithm& algorithm, NumericContract contract) {
     INFIMUM_ASSIGN_OR_RETURN(const cudnnDataType_t type, LegacyTypeOf(config_.types.input));
@@ -95,16 +94,13 @@ class RecurrentProgram : public GpuProgram {
     return {};
   }
 
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
   Bytes workspace() const override { return Bytes{static_cast<std::int64_t>(scratch_bytes_)}; }
 
   Status Bind(const std::vector<void*>& addresses, void* workspace) override {
     // Weights were packed once, from where they were then.
     for (std::size_t i = 1; is_packed_ && i + 1 < addresses.size(); ++i)
       if (addresses[i] != addresses_[i]) return Error{"unsupported: its constant operands cannot be moved"};
-    addresses_ = addresses;
-    workspace_ = workspace;
-    return {};
+    return GpuProgram::Bind(addresses, workspace);
   }
 
   Status Prepare() override {
@@ -158,7 +154,6 @@ class RecurrentProgram : public GpuProgram {
   Gpu& gpu_;
   std::shared_ptr<CudnnHandle> handle_;
   RecurrentConfig config_;
-  std::vector<GpuBinding> bindings_;
   INFIMUM_DESCRIPTOR(cudnnRNNDescriptor_t, RNNDescriptor, layer_);
   INFIMUM_DESCRIPTOR(cudnnDropoutDescriptor_t, DropoutDescriptor, dropout_);
   INFIMUM_DESCRIPTOR(cudnnRNNDataDescriptor_t, RNNDataDescriptor, x_);
@@ -166,8 +161,6 @@ class RecurrentProgram : public GpuProgram {
   INFIMUM_DESCRIPTOR(cudnnTensorDescriptor_t, TensorDescriptor, state_);
   std::size_t weight_bytes_ = 0, scratch_bytes_ = 0, reserve_bytes_ = 0;
   DeviceMemory weights_;
-  std::vector<void*> addresses_;
-  void* workspace_ = nullptr;
   bool is_packed_ = false;
 };
 
@@ -182,17 +175,14 @@ std::vector<GpuOffer> LegacyRecurrent(const std::shared_ptr<CudnnHandle>& handle
   if (config == nullptr || config->kind == RecurrentKind::kGru) return {};
   std::vector<GpuOffer> offers;
   for (const RecurrentAlgorithm& algorithm : kRecurrentAlgorithms) {
-    GpuOffer offer;
     const bool on_tensor_cores = MathOf(*config, contract) == CUDNN_TENSOR_OP_MATH;
-    offer.candidate = {std::string(kCudnnLegacy),
-                       std::string("rnn/") + algorithm.name + (on_tensor_cores ? "/tensor_op" : ""), "plain", "plain",
-                       false};
-    offer.make = [=, layer = *config](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
+    const std::string name = std::string("rnn/") + algorithm.name + (on_tensor_cores ? "/tensor_op" : "");
+    const auto make = [=, layer = *config](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
       auto program = std::make_unique<RecurrentProgram>(gpu, handle, member, layer);
       INFIMUM_RETURN_IF_ERROR(program->Describe(algorithm, contract));
       return std::unique_ptr<GpuProgram>(std::move(program));
     };
-    offers.push_back(std::move(offer));
+    offers.push_back({{std::string(kCudnnLegacy), name, "plain", "plain", false}, make});
   }
   return offers;
 }

@@ -15,13 +15,8 @@ class CallProgram : public GpuProgram {
   using Call = std::function<cudnnStatus_t(cudnnHandle_t, const std::vector<void*>&)>;
 
   CallProgram(std::shared_ptr<CudnnHandle> handle, std::vector<GpuBinding> bindings, Call call)
-      : handle_(std::move(handle)), bindings_(std::move(bindings)), call_(std::move(call)) {}
+      : GpuProgram(std::move(bindings)), handle_(std::move(handle)), call_(std::move(call)) {}
 
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
-  Status Bind(const std::vector<void*>& addresses, void*) override {
-    addresses_ = addresses;
-    return {};
-  }
   Status Enqueue(Gpu::Stream stream) override {
     INFIMUM_RETURN_IF_ERROR(handle_->Use(stream));
     return CheckCudnn(call_(static_cast<cudnnHandle_t>(handle_->get()), addresses_), "running");
@@ -29,9 +24,7 @@ class CallProgram : public GpuProgram {
 
  private:
   std::shared_ptr<CudnnHandle> handle_;
-  std::vector<GpuBinding> bindings_;
   Call call_;
-  std::vector<void*> addresses_;
 };
 
 using Tensor = CudnnDescriptor<cudnnTensorDescriptor_t>;
@@ -42,10 +35,7 @@ std::shared_ptr<Tensor> MakeTensor() {
 }
 
 GpuOffer OfferOf(std::string name, std::function<Result<std::unique_ptr<GpuProgram>>(Gpu&)> make) {
-  GpuOffer offer;
-  offer.candidate = {std::string(kCudnnLegacy), std::move(name), "plain", "plain", false};
-  offer.make = std::move(make);
-  return offer;
+  return {{std::string(kCudnnLegacy), std::move(name), "plain", "plain", false}, std::move(make)};
 }
 
 std::vector<GpuOffer> SoftmaxOffers(const std::shared_ptr<CudnnHandle>& handle, const RegionMember& member,

@@ -35,6 +35,7 @@ std::vector<memory::dims> DimsOf(const std::vector<Shape>& shapes) {
 
 template <class Layer>
 std::vector<Offer> LayerOffers(const Layer& layer, const CallMaker& make_call = BindOperands) {
+  if (!HasTypes(layer.dtype)) return {};
   return OffersOf([&] { return FormsOf(layer); }, make_call);
 }
 
@@ -62,8 +63,8 @@ std::vector<onednn::Step> StepsOf(const Epilogue& epilogue) {
 CallMaker BindProduct(const ProductValues& values) {
   return [values](const Problem& problem, const onednn::Implementation& implementation) -> Result<PrimitiveCall> {
     INFIMUM_ASSIGN_OR_RETURN(PrimitiveCall call, BindOperands(problem, implementation));
-    const auto bias = std::find_if(call.inputs.begin(), call.inputs.end(),
-                                   [](const PrimitiveCall::Input& input) { return input.argument == DNNL_ARG_BIAS; });
+    const auto bias = std::ranges::find_if(
+        call.inputs, [](const PrimitiveCall::Input& input) { return input.argument == DNNL_ARG_BIAS; });
     if (!values.scaled || bias == call.inputs.end() || !IsInteger(bias->tensor->type())) return call;
     std::vector<float> scaled;
     for (std::int64_t c = 0; c < bias->tensor->count(); ++c)
@@ -124,9 +125,8 @@ std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const Laye
                             .transposed = config.transposed,
                             .output_pad = config.output_padding,
                             .steps = StepsOf(epilogue)};
-  if (!HasTypes(layer.dtype) || layer.dtype.weights == memory::data_type::undef) return {};
-  std::int64_t depth = config.input.dims[1] / config.groups;
-  for (const std::int64_t extent : config.kernel.dims) depth *= extent;
+  if (layer.dtype.weights == memory::data_type::undef) return {};
+  const std::int64_t depth = config.input.dims[1] / config.groups * ElementCount(config.kernel);
   const ProductValues values = ProductValuesOf(config.types, depth, own);
   if (!values.symmetric()) return {};
   layer.scaling = ScalingOf(values, config.output_channels);
@@ -140,7 +140,7 @@ std::vector<Offer> MatMulOffers(const MatMulConfig& config, const LayerValues& o
                        .bias = ValueText(config.bias),
                        .weights = ValueText(config.weights),
                        .steps = StepsOf(epilogue)};
-  if (!HasTypes(layer.dtype) || layer.dtype.weights == memory::data_type::undef || config.scales.any()) return {};
+  if (layer.dtype.weights == memory::data_type::undef || config.scales.any()) return {};
   const ProductValues values = ProductValuesOf(config.types, config.a.dims.back(), own);
   if (!values.symmetric()) return {};
   // A full bias in the accumulator's scale would have to be converted at each run.
@@ -151,39 +151,36 @@ std::vector<Offer> MatMulOffers(const MatMulConfig& config, const LayerValues& o
 }
 
 std::vector<Offer> PoolingOffers(const PoolingConfig& config) {
-  const onednn::Pooling layer{.kind = ValueText(config.kind),
-                              .dtype = LibraryTypes(config.types),
-                              .in = config.input.dims,
-                              .out = config.output.dims,
-                              .kernel = config.kernel.dims,
-                              .stride = config.stride.dims,
-                              .dilation = config.dilation.dims,
-                              .pad = config.padding};
-  return HasTypes(layer.dtype) ? LayerOffers(layer) : std::vector<Offer>();
+  return LayerOffers(onednn::Pooling{.kind = ValueText(config.kind),
+                                     .dtype = LibraryTypes(config.types),
+                                     .in = config.input.dims,
+                                     .out = config.output.dims,
+                                     .kernel = config.kernel.dims,
+                                     .stride = config.stride.dims,
+                                     .dilation = config.dilation.dims,
+                                     .pad = config.padding});
 }
 
 std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values) {
-  const onednn::Normalization layer{.kind = ValueText(config.kind),
-                                    .dtype = LibraryTypes(config.types),
-                                    .in = config.input.dims,
-                                    .axis = config.axis,
-                                    .groups = config.groups,
-                                    .size = config.size,
-                                    .scale = config.scale,
-                                    .bias = config.bias,
-                                    .epsilon = static_cast<float>(values.epsilon),
-                                    .response_alpha = static_cast<float>(values.response_alpha),
-                                    .response_beta = static_cast<float>(values.response_beta),
-                                    .response_k = static_cast<float>(values.response_k)};
-  return HasTypes(layer.dtype) ? LayerOffers(layer) : std::vector<Offer>();
+  return LayerOffers(onednn::Normalization{.kind = ValueText(config.kind),
+                                           .dtype = LibraryTypes(config.types),
+                                           .in = config.input.dims,
+                                           .axis = config.axis,
+                                           .groups = config.groups,
+                                           .size = config.size,
+                                           .scale = config.scale,
+                                           .bias = config.bias,
+                                           .epsilon = static_cast<float>(values.epsilon),
+                                           .response_alpha = static_cast<float>(values.response_alpha),
+                                           .response_beta = static_cast<float>(values.response_beta),
+                                           .response_k = static_cast<float>(values.response_k)});
 }
 
 std::vector<Offer> SoftmaxLibraryOffers(const SoftmaxConfig& config) {
-  const onednn::Softmax layer{.kind = ValueText(config.kind),
-                              .dtype = LibraryTypes(config.types),
-                              .in = config.input.dims,
-                              .axis = config.axis};
-  return HasTypes(layer.dtype) ? LayerOffers(layer) : std::vector<Offer>();
+  return LayerOffers(onednn::Softmax{.kind = ValueText(config.kind),
+                                     .dtype = LibraryTypes(config.types),
+                                     .in = config.input.dims,
+                                     .axis = config.axis});
 }
 
 std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config, const LayerValues& values) {
@@ -191,7 +188,6 @@ std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config, const L
                           .dtype = LibraryTypes(config.types),
                           .in = DimsOf(config.inputs),
                           .values = EltwiseValuesOf(values)};
-  if (!HasTypes(layer.dtype)) return {};
   if (config.types.weights != DataType::kNone && layer.dtype.weights == memory::data_type::undef) return {};
   // The arithmetic of these primitives is f32, which does not hold every s32.
   if (config.types.input == DataType::kS32 || config.types.output == DataType::kS32) return {};
@@ -203,19 +199,17 @@ std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config, const L
 }
 
 std::vector<Offer> ReductionLibraryOffers(const ReductionConfig& config) {
-  const onednn::Reduction layer{.kind = ValueText(config.kind),
-                                .dtype = LibraryTypes(config.types),
-                                .in = config.input.dims,
-                                .axes = config.axes};
-  return HasTypes(layer.dtype) ? LayerOffers(layer) : std::vector<Offer>();
+  return LayerOffers(onednn::Reduction{.kind = ValueText(config.kind),
+                                       .dtype = LibraryTypes(config.types),
+                                       .in = config.input.dims,
+                                       .axes = config.axes});
 }
 
 std::vector<Offer> ResampleLibraryOffers(const ResampleConfig& config) {
-  const onednn::Resampling layer{.kind = ValueText(config.kind),
-                                 .dtype = LibraryTypes(config.types),
-                                 .in = config.input.dims,
-                                 .out = config.output.dims};
-  return HasTypes(layer.dtype) ? LayerOffers(layer) : std::vector<Offer>();
+  return LayerOffers(onednn::Resampling{.kind = ValueText(config.kind),
+                                        .dtype = LibraryTypes(config.types),
+                                        .in = config.input.dims,
+                                        .out = config.output.dims});
 }
 
 std::vector<Offer> MovementLibraryOffers(const MovementConfig& config) {
@@ -236,9 +230,8 @@ std::vector<Offer> MovementLibraryOffers(const MovementConfig& config) {
 }
 
 std::vector<Offer> ReorderLibraryOffers(const ReorderConfig& config) {
-  const onednn::Reorder layer{
-      .dtype = LibraryTypes(config.types), .in = config.input.dims, .from = config.from, .to = config.to};
-  return HasTypes(layer.dtype) ? LayerOffers(layer) : std::vector<Offer>();
+  return LayerOffers(onednn::Reorder{
+      .dtype = LibraryTypes(config.types), .in = config.input.dims, .from = config.from, .to = config.to});
 }
 
 std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind, const LayerValues& values) {

@@ -11,6 +11,7 @@
 #include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/libraries/onednn/program/parallel.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
 namespace {
@@ -31,7 +32,7 @@ struct Upsampling {
 bool Applies(const ConvolutionConfig& config) {
   const std::size_t rank = config.kernel.rank();
   const auto zero = [](const auto& values) {
-    return std::all_of(values.begin(), values.end(), [](std::int64_t value) { return value == 0; });
+    return std::ranges::all_of(values, [](std::int64_t value) { return value == 0; });
   };
   return config.transposed && rank >= 1 && rank <= 2 && config.groups == 1 && config.kernel == config.stride &&
          config.dilation == Shape{std::vector<std::int64_t>(rank, 1)} && zero(config.padding) &&
@@ -210,10 +211,8 @@ std::vector<Offer> UpsamplingProductOffers(const ConvolutionConfig& config) {
     offer.candidate.library_choice = false;
     offer.input_orders.clear();
     offer.output_order = nullptr;
-    offer.make = [layer, product](const Problem& problem) -> Result<std::unique_ptr<Program>> {
-      auto program = std::make_unique<UpsamplingProgram>();
-      INFIMUM_RETURN_IF_ERROR(program->Prepare(layer, product, problem));
-      return std::unique_ptr<Program>(std::move(program));
+    offer.make = [layer, product](const Problem& problem) -> MadeProgram {
+      return Prepared<Program>(std::make_unique<UpsamplingProgram>(), layer, product, problem);
     };
     offer.place = [config](const Problem& problem) { return ChannelsLast(config, problem); };
     offers.push_back(std::move(offer));

@@ -7,6 +7,7 @@
 
 #include "microbench/libraries/onednn_graph/graph_engine.h"
 #include "oneapi/dnnl/dnnl_graph.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
 namespace {
@@ -50,7 +51,7 @@ std::vector<logical_tensor> PortsOf(const LibraryGraph& graph, const std::vector
   std::vector<logical_tensor> result;
   for (const logical_tensor& port : ports) {
     const auto same = [&](const logical_tensor& other) { return other.get_id() == port.get_id(); };
-    if (std::none_of(result.begin(), result.end(), same)) result.push_back(Described(graph, port.get_id()));
+    if (std::ranges::none_of(result, same)) result.push_back(Described(graph, port.get_id()));
   }
   return result;
 }
@@ -345,12 +346,9 @@ Status CheckCompiles(const LibraryGraph& graph) {
   });
 }
 
-Result<std::unique_ptr<Program>> MakePartitionProgram(const LibraryGraph& graph,
-                                                      const std::vector<const HostTensor*>& operands,
-                                                      HostTensor* result) {
-  auto program = std::make_unique<PartitionProgram>();
-  INFIMUM_RETURN_IF_ERROR(program->Prepare(graph, operands, result));
-  return std::unique_ptr<Program>(std::move(program));
+MadeProgram MakePartitionProgram(const LibraryGraph& graph, const std::vector<const HostTensor*>& operands,
+                                 HostTensor* result) {
+  return Prepared<Program>(std::make_unique<PartitionProgram>(), graph, operands, result);
 }
 
 std::vector<Placement> PlacementsOf(const LibraryGraph& graph, const std::vector<const HostTensor*>& operands,

@@ -68,9 +68,8 @@ Status CheckCompiles(const LibraryGraph& graph);
 
 // `operands`: for the tensors of role kOperand and kConstant, in their order. Constants are packed when the program is
 // made, and again for each address that Constants() is told to read them at.
-Result<std::unique_ptr<Program>> MakePartitionProgram(const LibraryGraph& graph,
-                                                      const std::vector<const HostTensor*>& operands,
-                                                      HostTensor* result);
+MadeProgram MakePartitionProgram(const LibraryGraph& graph, const std::vector<const HostTensor*>& operands,
+                                 HostTensor* result);
 
 // Of the operands that vary and the result, those that are not row-major.
 std::vector<Placement> PlacementsOf(const LibraryGraph& graph, const std::vector<const HostTensor*>& operands,

@@ -53,15 +53,10 @@ std::vector<Offer> GraphPartitionOffers(const AttentionConfig& config, const Lay
   for (const bool transposed : {false, true}) {
     const Result<LibraryGraph> graph = GraphOf(config, values, transposed);
     if (!graph.ok() || !CheckCompiles(*graph).ok()) continue;
-    Offer offer;
-    offer.candidate.library = kLibrary;
-    offer.candidate.algorithm = std::string(kPartition) + (transposed ? "/transposed" : "");
-    offer.candidate.input_layout = "plain";
-    offer.candidate.output_layout = "plain";
-    offer.make = [graph = *graph](const Problem& problem) {
+    const auto make = [graph = *graph](const Problem& problem) {
       return MakePartitionProgram(graph, problem.operands, problem.outputs[0]);
     };
-    offers.push_back(std::move(offer));
+    offers.push_back({{kLibrary, std::string(kPartition) + (transposed ? "/transposed" : ""), "plain", "plain"}, make});
   }
   return offers;
 }

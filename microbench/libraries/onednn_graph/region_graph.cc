@@ -6,6 +6,7 @@
 #include <string>
 
 #include "infimum/layer/pointwise.h"
+#include "src/core/layer/family.h"
 
 namespace infimum::cpu {
 namespace {
@@ -85,19 +86,13 @@ Shape Without(const Shape& shape, std::size_t dropped) {
   return Shape{Dims(shape.dims.begin() + static_cast<std::ptrdiff_t>(dropped), shape.dims.end())};
 }
 
-std::int64_t ExtentOf(const Dims& dims, std::size_t begin, std::size_t end) {
-  std::int64_t product = 1;
-  for (std::size_t i = begin; i < end; ++i) product *= dims[i];
-  return product;
-}
-
 // In which the member's own operation sees its result.
 Shape OwnShape(const LayerConfig& config) {
   if (const auto* pointwise = std::get_if<PointwiseConfig>(&config)) return OutputShape(*pointwise);
   if (const auto* normalization = std::get_if<NormalizationConfig>(&config)) {
-    const Dims& dims = normalization->input.dims;
+    const Shape& input = normalization->input;
     const auto axis = static_cast<std::size_t>(normalization->axis);
-    return Shape{{ExtentOf(dims, 0, axis), ExtentOf(dims, axis, dims.size())}};
+    return Shape{{ElementsBetween(input, 0, axis), ElementsBetween(input, axis, input.rank())}};
   }
   return OutputsOf(config)[0].shape;
 }
@@ -224,7 +219,7 @@ class RegionTranslation {
     const std::size_t dimensions = config.kernel.rank();
     const Dims begins(config.padding.begin(), config.padding.begin() + static_cast<std::ptrdiff_t>(dimensions));
     const Dims ends(config.padding.begin() + static_cast<std::ptrdiff_t>(dimensions), config.padding.end());
-    if (std::any_of(config.padding.begin(), config.padding.end(), [](std::int64_t pad) { return pad < 0; }))
+    if (std::ranges::any_of(config.padding, [](std::int64_t pad) { return pad < 0; }))
       return Unsupported("padding below zero");
     std::vector<std::size_t> inputs;
     INFIMUM_ASSIGN_OR_RETURN(inputs.emplace_back(), OperandAs(0, config.input));
@@ -302,7 +297,7 @@ class RegionTranslation {
   // The one dimension of the common shape that `extent` elements, each `behind` apart, are.
   Result<std::int64_t> AxisOf(std::int64_t extent, std::int64_t behind) const {
     for (std::size_t i = 0; i < shape_.rank(); ++i) {
-      if (shape_.dims[i] == extent && ExtentOf(shape_.dims, i + 1, shape_.rank()) == behind)
+      if (shape_.dims[i] == extent && ElementsBetween(shape_, i + 1, shape_.rank()) == behind)
         return static_cast<std::int64_t>(i);
     }
     return Unsupported("one axis where a member has one");
@@ -310,9 +305,10 @@ class RegionTranslation {
 
   Status Translate(const SoftmaxConfig& config) {
     if (config.kind == SoftmaxKind::kHardmax) return Unsupported("operation for hardmax");
-    const Dims& dims = config.input.dims;
+    const Shape& shape = config.input;
     const auto place = static_cast<std::size_t>(config.axis);
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis, AxisOf(dims[place], ExtentOf(dims, place + 1, dims.size())));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis,
+                             AxisOf(shape.dims[place], ElementsBetween(shape, place + 1, shape.rank())));
     INFIMUM_ASSIGN_OR_RETURN(const std::size_t input, OperandAs(0, shape_));
     AddOperation(config.kind == SoftmaxKind::kSoftmax ? op::kind::SoftMax : op::kind::LogSoftmax, {input}, output(),
                  [axis](op& made) { made.set_attr<std::int64_t>(op::attr::axis, axis); });
@@ -322,8 +318,8 @@ class RegionTranslation {
   Status Translate(const NormalizationConfig& config) {
     if (config.kind != NormalizationKind::kLayer || config.scale != config.bias)
       return Unsupported("operation for " + Format(LayerConfig(config)));
-    const Dims& dims = config.input.dims;
-    const std::int64_t extent = ExtentOf(dims, static_cast<std::size_t>(config.axis), dims.size());
+    const Shape& shape = config.input;
+    const std::int64_t extent = ElementsBetween(shape, static_cast<std::size_t>(config.axis), shape.rank());
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis, AxisOf(extent, 1));
     std::vector<std::size_t> inputs;
     INFIMUM_ASSIGN_OR_RETURN(inputs.emplace_back(), OperandAs(0, shape_));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "src/core/graph/fusion_patterns.h"
+#include "src/core/layer/family.h"
 
 namespace infimum {
 namespace {
@@ -43,8 +44,7 @@ std::optional<LayerConfig> WithBias(const LayerConfig& product, const PointwiseC
   }
   if (const auto* convolution = std::get_if<ConvolutionConfig>(&product)) {
     const Shape output = OutputShape(*convolution);
-    std::int64_t inner = 1;
-    for (std::size_t i = 2; i < output.rank(); ++i) inner *= output.dims[i];
+    const std::int64_t inner = ElementsBetween(output, 2, output.rank());
     if (convolution->bias || !IsAlong(bias, output.dims[1], inner) || !RowsAgree(add, inner)) return std::nullopt;
     ConvolutionConfig with = *convolution;
     with.bias = true;

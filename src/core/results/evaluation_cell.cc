@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "infimum/base/enum_names.h"
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "src/core/graph/framework_names.h"
@@ -11,6 +12,8 @@
 
 namespace infimum {
 namespace {
+
+constexpr EnumNames<CellState::kSkipped> kStates = {"ok", "oom", "timeout", "failed", "unsupported", "skipped"};
 
 void AddFields(const Json& json, const std::string& name, std::vector<std::pair<std::string, std::string>>& fields) {
   if (!json.is_object()) {
@@ -24,23 +27,7 @@ void AddFields(const Json& json, const std::string& name, std::vector<std::pair<
 
 std::string_view Name(CellQuantity quantity) { return quantity == CellQuantity::kLatency ? "latency" : "floor"; }
 
-std::string_view Name(CellState state) {
-  switch (state) {
-    case CellState::kOk:
-      return "ok";
-    case CellState::kOutOfMemory:
-      return "oom";
-    case CellState::kTimeout:
-      return "timeout";
-    case CellState::kFailed:
-      return "failed";
-    case CellState::kUnsupported:
-      return "unsupported";
-    case CellState::kSkipped:
-      break;
-  }
-  return "skipped";
-}
+std::string_view Name(CellState state) { return kStates[state]; }
 
 // Json keeps members by name: one text, in whatever order they were set.
 std::string CanonicalText(const EvaluationCell& cell) {

@@ -63,13 +63,8 @@ TEST(GpuRun, ResultsAreHeldAgainstTheReference) {
 // Enqueues nothing: what was in the output before must not pass for a result.
 class IdleProgram : public GpuProgram {
  public:
-  explicit IdleProgram(std::vector<GpuBinding> bindings) : bindings_(std::move(bindings)) {}
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
-  Status Bind(const std::vector<void*>&, void*) override { return {}; }
+  using GpuProgram::GpuProgram;
   Status Enqueue(Gpu::Stream) override { return {}; }
-
- private:
-  std::vector<GpuBinding> bindings_;
 };
 
 TEST(GpuRun, AResultLeftOverDoesNotPass) {

@@ -52,11 +52,6 @@ class ReferenceProgram : public GpuProgram {
       bindings_.push_back({{RegionOperand::Source::kMember, 0}, i, writes[i].type, place(writes[i])});
   }
 
-  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
-  Status Bind(const std::vector<void*>& addresses, void*) override {
-    addresses_ = addresses;
-    return {};
-  }
   Status Enqueue(Gpu::Stream stream) override {
     return gpu_.EnqueueHost([this, addresses = addresses_] { Compute(addresses); }, stream, this);
   }
@@ -88,9 +83,7 @@ class ReferenceProgram : public GpuProgram {
   PretendedGpu& gpu_;
   LayerConfig config_;
   cpu::LayerValues values_;
-  std::vector<GpuBinding> bindings_;
   std::size_t operands_ = 0;
-  std::vector<void*> addresses_;
 };
 
 class ReferenceLibrary : public GpuLibraries {

@@ -48,6 +48,13 @@ INFIMUM_INLINE T Modulo(T a, T b) {
   return formulas::Modulo(a, b);
 }
 
+// By Horner's rule, the coefficients of the highest powers first.
+template <class T, class... Coefficients>
+INFIMUM_INLINE T Polynomial(T x, T first, Coefficients... others) {
+  ((first = first * x + others), ...);
+  return first;
+}
+
 // To the nearest integer, ties to even, for |x| < 2^22: adding 1.5 * 2^23 leaves no room for a fraction.
 INFIMUM_INLINE float NearestSmall(float x) { return (x + 12582912.0F) - 12582912.0F; }
 
@@ -55,12 +62,8 @@ INFIMUM_INLINE float Exp(float x) {
   const float clamped = Min(88.73F, Max(-87.0F, x));
   const float n = NearestSmall(clamped * 1.44269504F);
   const float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
+  float p = Polynomial(r, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F, 1.6666665459e-1F,
+                       5.0000001201e-1F);
   p = p * r * r + r + 1.0F;
   // 2^n in two factors: n may be 128.
   const auto half = static_cast<std::int32_t>(n) + 126;
@@ -78,13 +81,8 @@ INFIMUM_INLINE Floats ExpOfNonPositive(Floats x) {
   const Floats shifted = clamped * 1.44269504F + 12582912.0F;
   const Floats n = shifted - 12582912.0F;
   const Floats r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
-  Floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  p = p * r + 1.0F;
-  p = p * r + 1.0F;
+  const Floats p = Polynomial(r, Floats{} + 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F,
+                              1.6666665459e-1F, 5.0000001201e-1F, 1.0F, 1.0F);
   // Times 2^n, in the exponent's bits.
   const Integers y = (Integers)p + ((Integers)shifted << 23);
   return (Floats)(y & ~(x < least));
@@ -106,15 +104,9 @@ INFIMUM_INLINE float Log(float x) {
   const auto shifted = static_cast<std::int32_t>(bits - 0x3f3504f3U);
   const std::int32_t exponent = shifted >> 23;
   const float m = std::bit_cast<float>((shifted & 0x7fffff) + 0x3f3504f3) - 1.0F;
-  float p = 7.0376836292e-2F;
-  p = p * m - 1.1514610310e-1F;
-  p = p * m + 1.1676998740e-1F;
-  p = p * m - 1.2420140846e-1F;
-  p = p * m + 1.4249322787e-1F;
-  p = p * m - 1.6668057665e-1F;
-  p = p * m + 2.0000714765e-1F;
-  p = p * m - 2.4999993993e-1F;
-  p = p * m + 3.3333331174e-1F;
+  const float p =
+      Polynomial(m, 7.0376836292e-2F, -1.1514610310e-1F, 1.1676998740e-1F, -1.2420140846e-1F, 1.4249322787e-1F,
+                 -1.6668057665e-1F, 2.0000714765e-1F, -2.4999993993e-1F, 3.3333331174e-1F);
   const float e = static_cast<float>(exponent) - (tiny ? 23.0F : 0.0F);
   const float square = m * m;
   float y = m * square * p;
@@ -132,17 +124,11 @@ INFIMUM_INLINE float Log(float x) {
 INFIMUM_INLINE float Tanh(float value) {
   const float x = Min(9.0F, Max(-9.0F, value));
   const float s = x * x;
-  float p = -2.76076847742355e-16F;
-  p = p * s + 2.00018790482477e-13F;
-  p = p * s - 8.60467152213735e-11F;
-  p = p * s + 5.12229709037114e-08F;
-  p = p * s + 1.48572235717979e-05F;
-  p = p * s + 6.37261928875436e-04F;
-  p = p * s + 4.89352455891786e-03F;
-  float q = 1.19825839466702e-06F;
-  q = q * s + 1.18534705686654e-04F;
-  q = q * s + 2.26843463243900e-03F;
-  q = q * s + 4.89352518554385e-03F;
+  const float p =
+      Polynomial(s, -2.76076847742355e-16F, 2.00018790482477e-13F, -8.60467152213735e-11F, 5.12229709037114e-08F,
+                 1.48572235717979e-05F, 6.37261928875436e-04F, 4.89352455891786e-03F);
+  const float q =
+      Polynomial(s, 1.19825839466702e-06F, 1.18534705686654e-04F, 2.26843463243900e-03F, 4.89352518554385e-03F);
   const float y = x * p / q;
   return value == value ? y : value;
 }
@@ -152,18 +138,11 @@ INFIMUM_INLINE float Sigmoid(float x) { return 0.5F * Tanh(0.5F * x) + 0.5F; }
 INFIMUM_INLINE float Erf(float value) {
   const float x = Min(4.0F, Max(-4.0F, value));
   const float s = x * x;
-  float p = -2.72614225801306e-10F;
-  p = p * s + 2.77068142495902e-08F;
-  p = p * s - 2.10102402082508e-06F;
-  p = p * s - 5.69250639462346e-05F;
-  p = p * s - 7.34990630326855e-04F;
-  p = p * s - 2.95459980854025e-03F;
-  p = p * s - 1.60960333262415e-02F;
-  float q = -1.45660718464996e-05F;
-  q = q * s - 2.13374055278905e-04F;
-  q = q * s - 1.68282697438203e-03F;
-  q = q * s - 7.37332916720468e-03F;
-  q = q * s - 1.42647390514189e-02F;
+  const float p =
+      Polynomial(s, -2.72614225801306e-10F, 2.77068142495902e-08F, -2.10102402082508e-06F, -5.69250639462346e-05F,
+                 -7.34990630326855e-04F, -2.95459980854025e-03F, -1.60960333262415e-02F);
+  const float q = Polynomial(s, -1.45660718464996e-05F, -2.13374055278905e-04F, -1.68282697438203e-03F,
+                             -7.37332916720468e-03F, -1.42647390514189e-02F);
   const float y = x * p / q;
   return value == value ? y : value;
 }
@@ -182,13 +161,9 @@ INFIMUM_INLINE float SineOrCosine(float value) {
   const double turns = NearestDouble(x * 0.31830988618379067154 + (cosine ? 0.5 : 0.0)) - (cosine ? 0.5 : 0.0);
   const double r = (x - turns * 3.14159265358979311600) - turns * 1.22464679914735317723e-16;
   const double s = r * r;
-  double p = -7.6471637318198164759e-13;
-  p = p * s + 1.6059043836821614599e-10;
-  p = p * s - 2.5052108385441718775e-08;
-  p = p * s + 2.7557319223985890653e-06;
-  p = p * s - 1.9841269841269841270e-04;
-  p = p * s + 8.3333333333333333333e-03;
-  p = p * s - 1.6666666666666666667e-01;
+  const double p = Polynomial(s, -7.6471637318198164759e-13, 1.6059043836821614599e-10, -2.5052108385441718775e-08,
+                              2.7557319223985890653e-06, -1.9841269841269841270e-04, 8.3333333333333333333e-03,
+                              -1.6666666666666666667e-01);
   const double sine = r + r * s * p;
   const double half = (turns + (cosine ? 0.5 : 0.0)) * 0.5;
   const double parity = half - NearestDouble(half - 0.25);  // 0 for even, 0.5 for odd
@@ -211,29 +186,15 @@ INFIMUM_INLINE float Pow(float a, float b) {
   const double e = std::bit_cast<double>(((shifted >> 52) + 2048) | 0x4330000000000000LL) - (4503599627370496.0 + 2048);
   const double m = std::bit_cast<double>(mantissa);
   const double z = (m - 1.0) / (m + 1.0), s = z * z;
-  double p = 2.0 / 15;
-  p = p * s + 2.0 / 13;
-  p = p * s + 2.0 / 11;
-  p = p * s + 2.0 / 9;
-  p = p * s + 2.0 / 7;
-  p = p * s + 2.0 / 5;
-  p = p * s + 2.0 / 3;
-  p = p * s + 2.0;
+  const double p = Polynomial(s, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3, 2.0);
   double t = (z * p * 1.44269504088896340736 + e) * static_cast<double>(b);  // log2 of the result
   t = t < -160.0 ? -160.0 : t;
   t = t > 130.0 ? 130.0 : t;
   const double n = NearestDouble(t);
   const double r = (t - n) * 0.69314718055994530942;
-  double q = 2.7557319223985893e-06;
-  q = q * r + 2.4801587301587302e-05;
-  q = q * r + 1.9841269841269841e-04;
-  q = q * r + 1.3888888888888889e-03;
-  q = q * r + 8.3333333333333332e-03;
-  q = q * r + 4.1666666666666664e-02;
-  q = q * r + 1.6666666666666666e-01;
-  q = q * r + 0.5;
-  q = q * r + 1.0;
-  q = q * r + 1.0;
+  const double q =
+      Polynomial(r, 2.7557319223985893e-06, 2.4801587301587302e-05, 1.9841269841269841e-04, 1.3888888888888889e-03,
+                 8.3333333333333332e-03, 4.1666666666666664e-02, 1.6666666666666666e-01, 0.5, 1.0, 1.0);
   // n + 1023 into the exponent; n as an integer from the low bits of its shifted form.
   const auto integer = std::bit_cast<std::int64_t>(n + 6755399441055744.0) - 0x4338000000000000LL;
   return static_cast<float>(q * std::bit_cast<double>((integer + 1023) << 52));

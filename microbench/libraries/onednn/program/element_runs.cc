@@ -1,6 +1,5 @@
 #include "microbench/libraries/onednn/program/element_runs.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "microbench/libraries/onednn/program/implementations.h"
@@ -144,10 +143,10 @@ bool HasReorder(const OrderOf& from, const OrderOf& to) {
   return from->described == to->described;
 }
 
-Result<std::unique_ptr<Program>> MakeReorder(const HostTensor& source, const HostTensor& target) {
+MadeProgram MakeReorder(const HostTensor& source, const HostTensor& target) {
   const MemoryOrder* from = source.order();
   const MemoryOrder* to = target.order();
-  return Guarded([&]() -> Result<std::unique_ptr<Program>> {
+  return Guarded([&]() -> MadeProgram {
     auto program = std::make_unique<ReorderProgram>();
     const bool exact = (from == nullptr || from->exact) && (to == nullptr || to->exact);
     const memory::data_type carrier = Carrier(source.type());

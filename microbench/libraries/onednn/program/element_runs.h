@@ -43,6 +43,6 @@ bool SameOrder(const OrderOf& a, const OrderOf& b);
 bool HasReorder(const OrderOf& from, const OrderOf& to);
 
 // Copies the elements of `source` into `target`, each in the order that it has.
-Result<std::unique_ptr<Program>> MakeReorder(const HostTensor& source, const HostTensor& target);
+MadeProgram MakeReorder(const HostTensor& source, const HostTensor& target);
 
 }  // namespace infimum::cpu

@@ -37,8 +37,8 @@ Offer OfferOf(const onednn::Implementation& implementation, const CallMaker& mak
     if (argument.declares && argument.kind != Argument::Kind::kOutput)
       offer.input_orders.push_back(OrderOfArgument(implementation, argument));
   offer.output_order = OrderOfArgument(implementation, implementation.output());
-  offer.make = [make_call, implementation](const Problem& problem) -> Result<std::unique_ptr<Program>> {
-    return Guarded([&]() -> Result<std::unique_ptr<Program>> {
+  offer.make = [make_call, implementation](const Problem& problem) -> MadeProgram {
+    return Guarded([&]() -> MadeProgram {
       INFIMUM_ASSIGN_OR_RETURN(const PrimitiveCall call, make_call(problem, implementation));
       return MakePrimitiveProgram(call);
     });

@@ -21,6 +21,8 @@ inline const dnnl::engine& CpuEngine() { return onednn::Cpu(); }
 
 // undef where the library has no such type (64-bit integers; bool is u8).
 dnnl::memory::data_type LibraryType(DataType type);
+// The vocabulary's type for the library's: u8, not bool; f32 where there is none.
+DataType TypeOf(const dnnl::memory::desc& desc);
 
 // Row-major and channels-last (dimension 1 last) layouts of a shape.
 inline dnnl::memory::desc PlainDesc(const Shape& shape, DataType type) {

@@ -4,33 +4,15 @@
 
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/element_runs.h"
+#include "microbench/libraries/onednn/program/onednn_types.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "oneapi/dnnl/dnnl.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
 namespace {
 
 using dnnl::memory;
-
-// The vocabulary's type for one of the library's.
-DataType TypeOf(const memory::desc& desc) {
-  switch (desc.get_data_type()) {
-    case memory::data_type::f64:
-      return DataType::kF64;
-    case memory::data_type::f16:
-      return DataType::kF16;
-    case memory::data_type::bf16:
-      return DataType::kBF16;
-    case memory::data_type::s32:
-      return DataType::kS32;
-    case memory::data_type::s8:
-      return DataType::kS8;
-    case memory::data_type::u8:
-      return DataType::kU8;
-    default:
-      return DataType::kF32;
-  }
-}
 
 // Elements in another type, in whatever layout they lie. Between s8 and u8 the value is shifted by 128:
 // the zero point is then shifted too.
@@ -309,12 +291,8 @@ Status ReorderMemory(const memory::desc& from, void* source, const memory::desc&
   });
 }
 
-Result<std::unique_ptr<Program>> MakePrimitiveProgram(const PrimitiveCall& call) {
-  return Guarded([&]() -> Result<std::unique_ptr<Program>> {
-    auto program = std::make_unique<PrimitiveProgram>();
-    INFIMUM_RETURN_IF_ERROR(program->Prepare(call));
-    return std::unique_ptr<Program>(std::move(program));
-  });
+MadeProgram MakePrimitiveProgram(const PrimitiveCall& call) {
+  return Guarded([&]() -> MadeProgram { return Prepared<Program>(std::make_unique<PrimitiveProgram>(), call); });
 }
 
 }  // namespace infimum::cpu

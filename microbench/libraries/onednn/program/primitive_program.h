@@ -52,7 +52,7 @@ struct PrimitiveCall {
   bool moves_bits = false;
 };
 
-Result<std::unique_ptr<Program>> MakePrimitiveProgram(const PrimitiveCall& call);
+MadeProgram MakePrimitiveProgram(const PrimitiveCall& call);
 
 // The layout that the implementation wants for an argument; as described where it has no opinion.
 dnnl::memory::desc WantedDesc(const PrimitiveCall& call, int argument, const dnnl::memory::desc& described);

@@ -20,8 +20,8 @@ class FunctionProgram : public Program {
 
 }  // namespace
 
-std::unique_ptr<Program> MakeProgram(std::function<void()> run, Bytes footprint) {
-  return std::make_unique<FunctionProgram>(std::move(run), footprint);
+std::unique_ptr<Program> MakeProgram(const Problem& problem, std::function<void()> run) {
+  return std::make_unique<FunctionProgram>(std::move(run), FootprintOf(problem));
 }
 
 Bytes FootprintOf(const Problem& problem) {

@@ -65,6 +65,8 @@ class Program {
   virtual std::vector<ConstantBlock> Constants() { return {}; }
 };
 
+using MadeProgram = Result<std::unique_ptr<Program>>;
+
 // How a program wants one of its problem's tensors to lie in memory; the tensors that are not named are row-major.
 struct Placement {
   const HostTensor* tensor;
@@ -73,7 +75,7 @@ struct Placement {
 
 struct Offer {
   Candidate candidate;
-  std::function<Result<std::unique_ptr<Program>>(const Problem&)> make;
+  std::function<MadeProgram(const Problem&)> make;
   // Variable operands and outputs in the orders that make them need no copies. Reads no elements but constants; null
   // where all are row-major.
   std::function<Result<std::vector<Placement>>(const Problem&)> place = nullptr;
@@ -84,8 +86,8 @@ struct Offer {
   bool reference = false;  // a library's fallback, offered only where there is nothing else
 };
 
-// A program from two functions; for kernels that read and write row-major tensors.
-std::unique_ptr<Program> MakeProgram(std::function<void()> run, Bytes footprint);
+// A program from a function; for kernels that read and write row-major tensors.
+std::unique_ptr<Program> MakeProgram(const Problem& problem, std::function<void()> run);
 
 // Bytes of all operands and outputs.
 Bytes FootprintOf(const Problem& problem);

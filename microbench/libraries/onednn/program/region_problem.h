@@ -12,7 +12,7 @@ namespace infimum::cpu {
 
 struct RegionOffer {
   Candidate candidate;
-  std::function<Result<std::unique_ptr<Program>>(const RegionProblem&)> make;
+  std::function<MadeProgram(const RegionProblem&)> make;
   // As Offer::place.
   std::function<Result<std::vector<Placement>>(const RegionProblem&)> place = nullptr;
 };
