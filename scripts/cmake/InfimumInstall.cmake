@@ -23,6 +23,8 @@ install(FILES "${dnnl_prefix}/lib/libdnnl.so.3" DESTINATION ${INFIMUM_PRIVATE_LI
 
 set(share share/infimum)
 install(DIRECTORY scripts/frameworks DESTINATION ${share} COMPONENT cli FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY scripts/ci DESTINATION ${share} COMPONENT cli USE_SOURCE_PERMISSIONS)
+install(PROGRAMS scripts/team_store DESTINATION ${share} COMPONENT cli)
 install(DIRECTORY scripts/campaign DESTINATION ${share} COMPONENT cli)
 install(DIRECTORY db/data/gpus DESTINATION ${share} COMPONENT cli FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY "${ONNX_SHARE_DIR}/models" DESTINATION ${share} COMPONENT cli OPTIONAL FILES_MATCHING PATTERN "light_*.onnx")

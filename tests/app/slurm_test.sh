@@ -26,7 +26,7 @@ stop_all() {
   pkill -9 -f "slurmctld -f $folder/" || true
   pkill -9 -f "munged .*$folder/" || true
   pkill -9 -f 'slurmstepd: \[' || true
-  stop_database immediate || true
+  team_store stop "$data" >/dev/null 2>&1 || true
   rm -rf "$folder"
 }
 trap stop_all EXIT
@@ -78,17 +78,12 @@ for _ in {1..60}; do [[ $(sinfo -h -o %D -t idle 2>/dev/null) == 3 ]] && break; 
 [[ $(sinfo -h -o %D -t idle) == 3 ]] || { sinfo; tail "$folder"/log/*; fail "Slurm has no three idle nodes"; }
 
 # The database.
-port=5559
-as_postgres() { (cd / && runuser -u postgres -- "$@"); }
-start_database() { as_postgres "$postgres/pg_ctl" -D "$folder/data" -l "$folder/database.log" -w -o "-p $port -k $folder/data" start >/dev/null; }
-stop_database() { as_postgres "$postgres/pg_ctl" -D "$folder/data" -m "$1" stop >/dev/null 2>&1; }
-mkdir "$folder/data"
-touch "$folder/database.log"
-chown postgres "$folder/data" "$folder/database.log"
-as_postgres "$postgres/initdb" -D "$folder/data" -A trust >/dev/null
+data=$folder/data port=5559
+team_store() { INFIMUM=$bin/infimum PORT=$port "$(dirname "$0")/../../scripts/team_store" "$@"; }
+start_database() { team_store local "$data" >/dev/null 2>&1; }
 start_database
-address_of() { printf 'postgresql://postgres@127.0.0.1:%s/%s' "$port" "$1"; }
-sql() { as_postgres "$postgres/psql" -h 127.0.0.1 -p "$port" -At -d "$1" -c "$2"; }
+address_of() { printf 'postgresql:///%s?host=%s&port=%s' "$1" "$data" "$port"; }
+sql() { "$postgres/psql" -h "$data" -p "$port" -At -d "$1" -c "$2"; }
 
 models=("$bin"/../share/infimum/models/light_{squeezenet,resnet50,shufflenet}.onnx)
 "$bin/infimum" plan "${models[@]}" -o "$folder/all.plan" --db "$folder/none.db"
@@ -137,7 +132,7 @@ check_rows() {
   printf '%s: %s rows, its bound is that of one run\n' "$1" "$rows"
 }
 prepare() {
-  as_postgres "$postgres/createdb" -h 127.0.0.1 -p "$port" "$1"
+  "$postgres/createdb" -h "$data" -p "$port" "$1"
   "$bin/infimum" db init --db "$(address_of "$1")" -q
   "$bin/infimum" campaign prepare "$folder/all.plan" --backend fake --backend-option pace=2ms --cache warm \
     --shards "$2" --kind typeA --db "$(address_of "$1")" -o "$folder/$1" -q
@@ -165,7 +160,7 @@ printf 'node %s was killed\n' "$node"
 sleep 2
 # The server, while parts are imported.
 for _ in {1..300}; do read -r done _ < <(check_status disturbed); ((done >= 2)) && break; sleep 0.5; done
-kill -9 "$(head -n 1 "$folder/data/postmaster.pid")"
+kill -9 "$(head -n 1 "$data/postmaster.pid")"
 printf 'the database was killed after %s parts\n' "$done"
 sleep 5
 start_database

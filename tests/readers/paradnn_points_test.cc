@@ -1,5 +1,5 @@
 // ParaDnn's published sweeps of fully connected models on a TPU v2 and on a GPU, and what they show.
-#include "src/readers/benchmarks/paradnn_points.h"
+#include "tests/readers/paradnn_points.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "src/readers/benchmarks/paradnn_points.h"
+#include "tests/readers/paradnn_points.h"
 
 #include <array>
 #include <utility>
