@@ -67,16 +67,17 @@ TEST(PathView, TheTextHasWhatTakesTimeAndTheLongest) {
 }
 
 TEST(PathView, TheJsonHasEveryPartAndTheSameNumbers) {
-  const Json json = *PathOf(HostAndDevice());
+  const OrderedJson json = *PathOf(HostAndDevice());
   EXPECT_EQ(json["length_us"], 100.0);
   ASSERT_EQ(json["parts"].size(), kPathParts);
   double sum = 0;
-  for (const Json& part : json["parts"]) sum += part["latency_us"].get<double>();
+  for (const OrderedJson& part : json["parts"]) sum += part["latency_us"].get<double>();
   EXPECT_EQ(sum, 100.0);
-  EXPECT_EQ(json["parts"][0], Json({{"part", "operator"}, {"latency_us", 15.0}}));
-  EXPECT_EQ(json["parts"][6], Json({{"part", "kernel"}, {"latency_us", 60.0}}));
-  EXPECT_EQ(json["items"][0],
-            Json({{"name", "void gemm<float>(float*)"}, {"part", "kernel"}, {"count", 1}, {"latency_us", 60.0}}));
+  EXPECT_EQ(json["parts"][0], OrderedJson({{"part", "operator"}, {"latency_us", 15.0}}));
+  EXPECT_EQ(json["parts"][6], OrderedJson({{"part", "kernel"}, {"latency_us", 60.0}}));
+  EXPECT_EQ(
+      json["items"][0],
+      OrderedJson({{"name", "void gemm<float>(float*)"}, {"part", "kernel"}, {"count", 1}, {"latency_us", 60.0}}));
 }
 
 TEST(PathView, NoMoreThanFiveEntriesAreShownAndTwentyWritten) {
@@ -89,24 +90,24 @@ TEST(PathView, NoMoreThanFiveEntriesAreShownAndTwentyWritten) {
   ASSERT_TRUE(view.has_value());
   const std::string text = PathText(*view, 0);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);  // of 30 kernels five
-  EXPECT_EQ(Json(*view)["items"].size(), 20u);
+  EXPECT_EQ(OrderedJson(*view)["items"].size(), 20u);
 }
 
 TEST(PathView, ATraceAndAnAccountShowIt) {
   const Timeline timeline = HostAndDevice();
   const TimelineView view = ViewOf(timeline, "t.json");
   EXPECT_THAT(ProfileText(view, 0), HasSubstr("\ncritical path over the whole trace   100 µs"));
-  EXPECT_EQ(Json::parse(ProfilesJson({view}))["runs"][0]["critical_path"]["length_us"], 100.0);
+  EXPECT_EQ(OrderedJson::parse(ProfilesJson({view}))["runs"][0]["critical_path"]["length_us"], 100.0);
 
   ModelAccount account;
   account.model = "model";
   account.runs.resize(1);
   account.nodes.columns.resize(1);
   EXPECT_THAT(AccountText(account, {}), Not(HasSubstr("critical path")));
-  EXPECT_TRUE(Json::parse(AccountJson(account))["runs"][0]["critical_path"].is_null());
+  EXPECT_TRUE(OrderedJson::parse(AccountJson(account))["runs"][0]["critical_path"].is_null());
   account.runs[0].path = PathOf(timeline);
   EXPECT_THAT(AccountText(account, {}), HasSubstr("\ncritical path over the whole trace   100 µs"));
-  EXPECT_EQ(Json::parse(AccountJson(account))["runs"][0]["critical_path"]["parts"][6]["latency_us"], 60.0);
+  EXPECT_EQ(OrderedJson::parse(AccountJson(account))["runs"][0]["critical_path"]["parts"][6]["latency_us"], 60.0);
 }
 
 }  // namespace

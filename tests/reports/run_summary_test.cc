@@ -103,13 +103,13 @@ TEST(WaterfallText, AStepOfNoLengthHasNoBar) {
 }
 
 TEST(WaterfallJson, PartsAndTheirRestAddUpToTheStep) {
-  const nlohmann::json steps = Json(WaterfallOf(30).steps);
+  const nlohmann::json steps = OrderedJson(WaterfallOf(30).steps);
   double sum = steps[0]["rest"]["latency_us"];
   for (const auto& part : steps[0]["parts"]) sum += part["latency_us"].get<double>();
   EXPECT_EQ(steps[0]["parts"].size(), 20u);
   EXPECT_EQ(steps[0]["rest"]["count"], 10);
   EXPECT_NEAR(sum, steps[0]["latency_us"], 1e-9);
-  EXPECT_TRUE(Json(WaterfallOf(20).steps)[0]["rest"].is_null());
+  EXPECT_TRUE(OrderedJson(WaterfallOf(20).steps)[0]["rest"].is_null());
 }
 
 TEST(Gates, TheWorstDecides) {

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Json = nlohmann::json;
+using OrderedJson = nlohmann::json;
 
 TEST(SweepReport, IsWrittenAsEver) {
   const SweepReport report = SampleSweep();
@@ -78,13 +78,13 @@ TEST(SweepReport, ASweepOverNothingIsAListOfCells) {
   EXPECT_THAT(SweepPage(one), HasSubstr("sweep-roofline"));
   SweepReport none;
   ASSERT_TRUE(Analyze(none).ok());
-  EXPECT_TRUE(Json::accept(SweepJson(none)));
+  EXPECT_TRUE(OrderedJson::accept(SweepJson(none)));
 }
 
 // A number that a table shows is the one that JSON and CSV have.
 TEST(SweepReport, AllFormsHoldTheSameNumbers) {
   const SweepReport report = SampleSweep();
-  const Json json = Json::parse(SweepJson(report));
+  const OrderedJson json = OrderedJson::parse(SweepJson(report));
   EXPECT_EQ(json["schema"], "infimum.sweep/1");
   EXPECT_EQ(json["headline"], SweepHeadline(report));
   const std::string page = SweepPage(report), csv = SweepCsv(report);
@@ -105,7 +105,7 @@ TEST(SweepReport, AllFormsHoldTheSameNumbers) {
     EXPECT_THAT(page, HasSubstr("<section id=\"" + section.id + "\""));
     for (const TableRow& row : section.rows) EXPECT_LE(row.size(), section.columns.size()) << section.id;
   }
-  for (const Json& place : json["devices"][0]["utilization_map"]["places"]) EXPECT_GT(place["value"], 0);
+  for (const OrderedJson& place : json["devices"][0]["utilization_map"]["places"]) EXPECT_GT(place["value"], 0);
 }
 
 TEST(SweepReport, HostileNamesAreTextEverywhere) {
