@@ -25,8 +25,8 @@ bool IsLocked(const std::filesystem::path& path) {
   return is_locked;
 }
 
-// The journal's last line says that it is whole.
-bool IsWhole(const std::filesystem::path& path) {
+// The journal's last line says that its runner ended by itself, if only for an interrupt.
+bool HasEnd(const std::filesystem::path& path) {
   constexpr std::string_view kEnd = "{\"kind\":\"end\"";
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   constexpr std::streamoff kLast = 64;
@@ -76,7 +76,7 @@ PartStatus ReadPart(const CampaignFolder& campaign, const std::string& kind, std
   if (!read.ok()) part.problem = read.error().message;
   if (std::error_code error; std::filesystem::exists(campaign.of_part(kind, shard, "done"), error))
     part.state = PartState::kSaved;
-  else if (IsWhole(journal))
+  else if (HasEnd(journal) && part.rows >= part.expected.value_or(0))
     part.state = PartState::kMeasured;
   else
     part.state = IsLocked(journal) ? PartState::kRunning : PartState::kStopped;
