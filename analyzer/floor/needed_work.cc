@@ -16,7 +16,8 @@
 namespace infimum {
 namespace {
 
-// What makes each row of its result of one row, so that rows which nobody reads need no work.
+// What makes each row of its result of one row, of a product's first operand, so that rows which nobody reads need no
+// work.
 bool KeepsRowsApart(const ModelGraph& graph, const Layer& layer) {
   if (ConfigOf<PointwiseConfig>(layer) != nullptr || ConfigOf<NormalizationConfig>(layer) != nullptr ||
       ConfigOf<ReductionConfig>(layer) != nullptr)
@@ -27,9 +28,7 @@ bool KeepsRowsApart(const ModelGraph& graph, const Layer& layer) {
     const std::optional<Shape>& shape = graph.value(*layer.inputs[0]).shape;
     return along == nullptr || *along == -1 || (shape && *along + 1 == static_cast<std::int64_t>(shape->rank()));
   }
-  return ConfigOf<MatMulConfig>(layer) != nullptr && layer.operand_inputs.size() > 1 &&
-         layer.inputs[layer.operand_inputs[1]] &&
-         graph.value(*layer.inputs[layer.operand_inputs[1]]).kind == ValueKind::kWeight;
+  return ConfigOf<MatMulConfig>(layer) != nullptr;
 }
 
 double ElementsOf(const Value& value) { return value.shape ? static_cast<double>(ElementCount(*value.shape)) : 0; }
@@ -293,7 +292,8 @@ void NeededWork::FindRows(const ModelGraph& graph) {
       if (!layer.inputs[input]) continue;
       const Value& value = graph.value(*layer.inputs[input]);
       const auto operand = std::ranges::find(layer.operand_inputs, input);
-      double share = is_apart ? most : 1;
+      const bool is_second = ConfigOf<MatMulConfig>(layer) != nullptr && operand != layer.operand_inputs.begin();
+      double share = is_apart && !is_second ? most : 1;
       if (layer.status == LayerStatus::kFree && layer.bodies.empty())
         share = input == 0 && ElementsOf(value) > 0 ? elements / ElementsOf(value) : most;
       else if (is_in_parts && operand != layer.operand_inputs.end()) {

@@ -103,15 +103,18 @@ TEST_F(NeededArithmetic, OfRowsThatNobodyReadsIsNothing) {
        int64[1] axis = {0}> {
         w = ConstantOfShape (square)
         head = ConstantOfShape (of_head)
-        [mixed] m = MatMul (x, other)
+        [first] one = Relu (x)
+        [second] two = Relu (other)
+        [mixed] m = MatMul (one, two)
         [inner] h = MatMul (m, w)
         [act] r = Relu (h)
         [head] all = MatMul (r, head)
         logits = Slice (all, first, last, axis)
       })",
                                 {}, 21);
-  for (const char* layer : {"head", "act", "inner", "mixed"})
+  for (const char* layer : {"head", "act", "inner", "mixed", "first"})
     EXPECT_DOUBLE_EQ(ShareOf(graph, layer), 1.0 / 256) << layer;
+  EXPECT_DOUBLE_EQ(ShareOf(graph, "second"), 1);
   // What mixes rows counts whole, and all before it.
   const ModelGraph mixing = Read(R"(
       g (float[256, 64] x) => (float[1, 64] y)
