@@ -92,7 +92,8 @@ models=("$bin"/../share/infimum/models/light_{squeezenet,resnet50,shufflenet}.on
 runner=("$bin/infimum-microbench-fake" --backend-option "pace=2ms")
 expected=$("${runner[@]}" "$folder/all.plan" --dry-run | sed -n 's/^\([0-9]*\) runs in each of.*/\1/p')
 printf '%s rows expected\n' "$expected"
-"$bin/infimum" bench "$folder/all.plan" --backend fake --backend-option pace=0ms --db "$folder/one.db" --budget 10m -q >/dev/null
+"$bin/infimum-microbench-fake" "$folder/all.plan" --peaks -q -o "$folder/one.jsonl"
+"$bin/infimum" import "$folder/one.jsonl" --db "$folder/one.db" -q
 bound() { "$bin/infimum" bound "${models[1]}" --db "$1" --device 'Pretended machine 0' --cache warm --format json; }
 
 status() { "$bin/infimum" campaign status "$folder/$1" --format json; }
