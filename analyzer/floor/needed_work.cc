@@ -48,19 +48,23 @@ std::vector<std::size_t> FindEqualLayers(const ModelGraph& graph) {
   std::vector<std::size_t> first(graph.layers.size());
   std::vector<std::size_t> values(graph.values.size());
   std::iota(values.begin(), values.end(), 0);
-  std::map<std::pair<std::string, std::vector<std::optional<std::size_t>>>, std::vector<std::size_t>> known;
+  const auto value_of = [&](const Layer& layer, std::size_t input) {
+    return layer.inputs[input] ? std::optional(values[layer.inputs[input]->index()]) : std::nullopt;
+  };
+  std::map<std::pair<std::string_view, std::optional<std::size_t>>, std::vector<std::size_t>> known;  // by first input
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
     first[i] = i;
     constexpr std::string_view kDrawn[] = {"Bernoulli", "Dropout", "Multinomial"};
-    if (!layer.bodies.empty() || layer.op.starts_with("Random") || IsOneOf(layer.op, kDrawn)) continue;
-    std::vector<std::optional<std::size_t>> inputs;
-    for (const std::optional<ValueId>& input : layer.inputs)
-      inputs.push_back(input ? std::optional(values[input->index()]) : std::nullopt);
-    std::vector<std::size_t>& alike = known[{layer.op, std::move(inputs)}];
-    const auto same = std::ranges::find_if(alike, [&](std::size_t other) {
-      return graph.layers[other].attributes == layer.attributes && graph.layers[other].workload == layer.workload &&
-             graph.layers[other].outputs.size() == layer.outputs.size();
+    if (!layer.bodies.empty() || layer.inputs.empty() || layer.op.starts_with("Random") || IsOneOf(layer.op, kDrawn))
+      continue;
+    std::vector<std::size_t>& alike = known[{layer.op, value_of(layer, 0)}];
+    const auto same = std::ranges::find_if(alike, [&](std::size_t place) {
+      const Layer& other = graph.layers[place];
+      if (other.inputs.size() != layer.inputs.size() || other.outputs.size() != layer.outputs.size()) return false;
+      for (std::size_t input = 0; input < layer.inputs.size(); ++input)
+        if (value_of(layer, input) != value_of(other, input)) return false;
+      return other.attributes == layer.attributes && other.workload == layer.workload;
     });
     if (same == alike.end()) {
       alike.push_back(i);

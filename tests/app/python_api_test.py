@@ -87,7 +87,7 @@ class PythonApi(unittest.TestCase):
     def test_tokens_per_second(self) -> None:
         infimum.synth("decoder", output="decoders", progress=False, layers="1", hidden="64", heads="2", kv_heads="1")
         (model,) = Path("decoders").glob("*.onnx")
-        table = infimum.llm(model, device="h100-sxm", context="1023", batch="1", progress=False)
+        table = infimum.llm(model, device="h100-sxm", context="1024", batch="1", progress=False)
         self.assertEqual({cell["fields"]["phase"] for cell in table["cells"]} - {"prefill", "decode"}, set())
         self.assertGreater(len(table.table()), 0)
 

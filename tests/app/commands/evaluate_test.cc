@@ -134,7 +134,7 @@ TEST_F(EvaluateTest, ALanguageModelsTableShowsWhatWasMeasured) {
   for (const auto& file : fs::directory_iterator(program_.folder()))
     if (file.path().extension() == ".onnx") model = file.path().filename().string();
   const auto llm = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"llm", model, "--backend", "fake", "--batch", "1", "--context", "32"};
+    std::vector<std::string> arguments{"llm", model, "--backend", "fake", "--batch", "1", "--context", "33"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   };
@@ -154,7 +154,7 @@ TEST_F(EvaluateTest, ALanguageModelsTableShowsWhatWasMeasured) {
   EXPECT_THAT(program_.Run(llm({})), AllOf(HasSubstr("tokens/s, most"), HasSubstr(", 1 thread ")));
   // Ranges with k, too; one device by two names is one.
   const nlohmann::json grown = program_.Json({"llm", model, "--device", "h100,H100", "--device", "h100-sxm", "--batch",
-                                              "1", "--context", "32", "--format", "json"});
+                                              "1", "--context", "33", "--format", "json"});
   EXPECT_EQ(grown["cells"].size(), 1U);
   EXPECT_THAT(grown["remarks"].dump(),
               AllOf(HasSubstr("no cell was measured there"), HasSubstr("takes one token at a time: --prefill MODEL")));
@@ -179,12 +179,12 @@ TEST_F(EvaluateTest, ALanguageModelsTableShowsWhatRowsAddUpTo) {
     return program_.Json(
         {"llm", model, "--backend", "fake", "--batch", "1", "--context", context, "--format", "json"})["cells"];
   };
-  const nlohmann::json unmeasured = cells("32");
+  const nlohmann::json unmeasured = cells("33");
   ASSERT_EQ(unmeasured.size(), 1U);
   EXPECT_TRUE(unmeasured[0]["known"].is_null());
   EXPECT_GE(unmeasured[0]["roofline_us"].get<double>(), unmeasured[0]["facts"]["floor_us"].get<double>());
   program_.Run({"analyze", model, "--backend", "fake", "--framework", "none"});
-  const nlohmann::json measured = cells("32");
+  const nlohmann::json measured = cells("33");
   ASSERT_TRUE(measured[0]["known"].is_object()) << measured[0].dump();
   EXPECT_EQ(measured[0]["known"]["measured_share"], 1);
   const nlohmann::json bounds = program_.Json({"bound", model, "--backend", "fake", "--format", "json"})["bounds"];
@@ -192,7 +192,7 @@ TEST_F(EvaluateTest, ALanguageModelsTableShowsWhatRowsAddUpTo) {
   for (const nlohmann::json& bound : bounds)
     if (bound["variant"] == "fused-sequential") fused = bound["latency_us"].get<double>();
   EXPECT_DOUBLE_EQ(measured[0]["known"]["latency_us"].get<double>(), fused);
-  EXPECT_THAT(program_.Run({"llm", model, "--backend", "fake", "--batch", "1", "--context", "32"}),
+  EXPECT_THAT(program_.Run({"llm", model, "--backend", "fake", "--batch", "1", "--context", "33"}),
               HasSubstr("TPOT, kernels"));
 }
 

@@ -208,8 +208,10 @@ TEST_F(FakeRunner, ABudgetIsKept) {
 
 TEST_F(FakeRunner, ItsErrorsNameThePlaceAndTheNextStep) {
   EXPECT_EQ(Run({"--budgett", "3m"}).code, 2);
-  EXPECT_EQ(Run({"/no/such.plan"}).errors,
-            "infimum: error: /no/such.plan: cannot be read: No such file or directory\n");
+  EXPECT_EQ(
+      Run({"/no/such.plan"}).errors,
+      "infimum: error: /no/such.plan: cannot be read: No such file or directory; `infimum plan MODEL -o FILE` writes a "
+      "plan\n");
   EXPECT_EQ(Run({"/no/such.plan"}).code, 1);
   const RunnerEnd bad_plan = Run({"-"}, "# infimum plan 1\nuses=1 convolushun\n");
   EXPECT_EQ(bad_plan.code, 1);
