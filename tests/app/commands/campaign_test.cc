@@ -98,6 +98,8 @@ TEST_F(Campaigns, AStoreThatIsAwayCostsNoMeasurement) {
   EXPECT_EQ(away.exit_code, 1);
   EXPECT_THAT(away.errors, HasSubstr("team.db"));
   EXPECT_EQ(Status()["parts"][2]["state"], "measured");
+  // Tasks run in other folders than the user's.
+  EXPECT_THAT(program_.Read("nightly/campaign.json"), HasSubstr((program_.folder() / "team.db").string()));
   std::filesystem::remove(program_.folder() / "team.db");
   ASSERT_EQ(RunPart(2).exit_code, 0);
   EXPECT_EQ(Status()["parts"][2]["state"], "done");

@@ -54,6 +54,14 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
     return Error{
         "--db: a password would stand in the folder for all to read; leave it out of the address: libpq takes it from "
         "the file that PGPASSFILE names, a Kubernetes Secret sets PGPASSWORD"};
+  if (settings.database == ":memory:")
+    return Error{"--db :memory:: each task would have a store of its own, and lose it"};
+  // Tasks run elsewhere than here.
+  if (settings.database.find("://") == std::string::npos) {
+    constexpr std::string_view kFile = "sqlite:";
+    const std::size_t at = settings.database.starts_with(kFile) ? kFile.size() : 0;
+    settings.database = std::filesystem::absolute(settings.database.substr(at)).string();
+  }
   for (const std::string& kind : settings.kinds)
     if (kind.empty() || kind.find('/') != std::string::npos || kind.starts_with('.'))
       return Error{"--kind " + Quoted(kind) + ": it names a folder of results: no slash, and no dot to begin with"};
