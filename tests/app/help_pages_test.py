@@ -48,7 +48,7 @@ class HelpPages(unittest.TestCase):
                 self.assertIn(option.replace("-", "\\-"), page)
         if shutil.which("groff"):
             for page_file in (self.share / "man/man1").iterdir():
-                check = ["groff", "-man", "-ww", "-z", "-Tutf8", "-Kutf8", page_file]
+                check: list[str | Path] = ["groff", "-man", "-ww", "-z", "-Tutf8", "-Kutf8", page_file]
                 run = subprocess.run(check, capture_output=True, text=True, check=True)
                 self.assertEqual(run.stderr, "", page_file.name)
 
