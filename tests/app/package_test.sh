@@ -23,7 +23,7 @@ hidden "$work/venv/bin/infimum" candidates 'matmul dtype=f32:f32:f32 a=1x8x8 b=1
 "$work/venv/bin/pip" install -q --disable-pip-version-check nbclient ipykernel pandas
 hidden "$work/venv/bin/python" -B tests/app/notebook_test.py "$prefix/share/infimum/models/light_squeezenet.onnx"
 say "the wheel runs in a fresh Python environment, and in a notebook of it"
-"$work/venv/bin/pip" install -q --disable-pip-version-check "onnxruntime==$ONNXRUNTIME_VERSION"
+"$work/venv/bin/pip" install -q --disable-pip-version-check "$wheel[onnxruntime]"
 gate() { (cd "$work" && PATH="$work/venv/bin:$PATH" BUDGET=20s GITHUB_STEP_SUMMARY="$work/summary.md" hidden bash "$prefix/share/infimum/ci/gate" "$prefix/share/infimum/models/light_squeezenet.onnx" "$1"); }
 gate 1000
 grep -q "squeezenet" "$work/summary.md" && test -s "$work/infimum.html"
