@@ -106,18 +106,19 @@ class Masks {
       const auto* movement = producer != nullptr ? ConfigOf<MovementConfig>(*producer) : nullptr;
       if (movement != nullptr && movement->kind == MovementKind::kConcat)
         for (const std::optional<ValueId>& part : producer->inputs)
-          if (const std::optional<Shape>& shape = graph_.value(*part).shape;
+          if (const std::optional<Shape> shape = part ? graph_.value(*part).shape : std::nullopt;
               shape && shape->rank() > 0 && 2 * shape->dims.back() >= keys)
             widths.insert(shape->dims.back());
       // What a body sees of its surroundings may be a mask that is the same in every execution.
       const bool is_outside = is_body_ && producer == nullptr;
-      if (value.kind != ValueKind::kWeight && !is_outside) return producer != nullptr && KeepsPositions(*producer);
+      if (value.kind != ValueKind::kWeight && !is_outside)
+        return producer != nullptr && KeepsPositions(*producer) ? kAllInputs : 0;
       if (value.shape && value.shape->rank() > 0 && keys > 1 && widths.contains(value.shape->dims.back())) {
         const std::int64_t width = value.shape->dims.back();
         const double beside = is_outside ? 1.0 / static_cast<double>(width) : SeenBeside(id, queries, width);
         seen = std::min(seen, 1 - (1 - beside) * static_cast<double>(width) / static_cast<double>(keys));
       }
-      return false;
+      return std::size_t{0};
     });
     return seen;
   }
@@ -130,8 +131,11 @@ class Masks {
   // That say whether, and not where.
   static constexpr std::string_view kOtherTests[] = {"Equal", "Mod", "BitShift", "BitwiseAnd", "Xor", "IsInf", "IsNaN"};
 
-  // From a value to all that it is made of, as far as `goes_on(value, its producer)` holds.
-  void WalkBack(ValueId from, const std::function<bool(ValueId, const Layer*)>& goes_on) const {
+  static constexpr std::size_t kAllInputs = -1;
+
+  // From a value to what it is made of, each once: `inputs_of(value, its producer)` says how many of the producer's
+  // inputs are followed.
+  void WalkBack(ValueId from, const std::function<std::size_t(ValueId, const Layer*)>& inputs_of) const {
     std::vector<ValueId> open{from};
     std::set<std::size_t> visited;
     while (!open.empty() && visited.size() < kMostVisited) {
@@ -140,9 +144,9 @@ class Masks {
       if (!visited.insert(id.index()).second) continue;
       const std::optional<std::size_t> producer = producers_[id.index()];
       const Layer* const layer = producer ? &graph_.layers[*producer] : nullptr;
-      if (!goes_on(id, layer) || layer == nullptr) continue;
-      for (const std::optional<ValueId>& input : layer->inputs)
-        if (input) open.push_back(*input);
+      const std::size_t followed = inputs_of(id, layer);
+      for (std::size_t input = 0; layer != nullptr && input < std::min(followed, layer->inputs.size()); ++input)
+        if (layer->inputs[input]) open.push_back(*layer->inputs[input]);
     }
   }
 
@@ -161,14 +165,14 @@ class Masks {
       // A stored row or matrix of Booleans; numbers may be positions.
       if (producer == nullptr)
         making.is_other |= value.type == DataType::kBool && value.shape && ElementCount(*value.shape) != 1;
-      if (producer == nullptr) return false;
+      if (producer == nullptr) return std::size_t{0};
       making.is_other |= IsOneOf(producer->op, kOtherTests);
-      if (!IsOneOf(producer->op, kComparisons)) return true;
+      if (!IsOneOf(producer->op, kComparisons)) return kAllInputs;
       ++making.comparisons;
       TakeNumbers(*producer, making);
       for (const std::optional<ValueId>& input : producer->inputs)
         if (input && producer->op != "Trilu") FollowPositions(*input, making);
-      return true;
+      return kAllInputs;
     });
     return making;
   }
@@ -192,20 +196,20 @@ class Masks {
         const auto is_gap = [](double a, double b) { return b != a + 1; };
         making.is_other |= !numbers || std::ranges::adjacent_find(*numbers, is_gap) != numbers->end() ||
                            (numbers->size() > 1 && numbers->front() != 0);
-        return false;
+        return std::size_t{0};
       }
       constexpr std::string_view kOfShapes[] = {"ConstantOfShape", "Shape", "Size"};
-      if (IsOneOf(producer->op, kOfShapes)) return false;
+      if (IsOneOf(producer->op, kOfShapes)) return std::size_t{0};
       constexpr std::string_view kShifts[] = {"Abs", "Add", "Neg", "Range", "Sub"};
       constexpr std::string_view kSame[] = {"Cast",    "CumSum",  "Expand", "Flatten", "Gather",    "Identity",
                                             "NonZero", "Reshape", "Slice",  "Squeeze", "Transpose", "Unsqueeze"};
-      if (IsOneOf(producer->op, kShifts))
-        TakeNumbers(*producer, making);
-      else if (IsOneOf(producer->op, kSame) && producer->inputs[0])
-        FollowPositions(*producer->inputs[0], making);  // and no axes or shapes
-      else
+      if (IsOneOf(producer->op, kSame)) return std::size_t{1};  // and no axes or shapes
+      if (!IsOneOf(producer->op, kShifts)) {
         making.is_other = true;
-      return IsOneOf(producer->op, kShifts);
+        return std::size_t{0};
+      }
+      TakeNumbers(*producer, making);
+      return kAllInputs;
     });
   }
 

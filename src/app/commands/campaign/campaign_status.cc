@@ -31,6 +31,7 @@ bool HasEnd(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   constexpr std::streamoff kLast = 64;
   const std::streamoff size = file.tellg();
+  if (size <= 0) return false;
   std::string text(static_cast<std::size_t>(std::min(size, kLast)), '\0');
   file.seekg(-static_cast<std::streamoff>(text.size()), std::ios::end);
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
