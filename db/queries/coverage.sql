@@ -4,32 +4,39 @@
 -- :device=      only this device, by name
 -- :all=no       yes: also measured layers
 -- :cache=warm   warm, cold or cold-weights (which only layers with weights have)
--- :threads=1    threads of a processor; GPUs count as one
-SELECT model, dims, device, state, layers, workload
-FROM (
-  SELECT o.name AS model, o.dims, d.name AS device, w.text AS workload, layer.layers,
-         CASE WHEN EXISTS (SELECT 1 FROM measurements m WHERE m.workload_id = layer.workload_id AND m.device_id = d.id
-                           AND m.contract = layer.contract AND m.cache = :cache AND m.outcome = 'measured'
+-- :threads=1    threads of a processor; GPUs count as one; empty: any number
+WITH states AS MATERIALIZED (
+  -- Each configuration once, of however many models.
+  SELECT wanted.workload_id, wanted.contract, d.id AS device_id, d.name AS device,
+         CASE WHEN EXISTS (SELECT 1 FROM measurements m WHERE m.workload_id = wanted.workload_id AND m.device_id = d.id
+                           AND m.contract = wanted.contract AND m.cache = :cache AND m.outcome = 'measured'
                            AND m.environment_id IN (SELECT v.id FROM environments v
-                                                    WHERE CAST(v.threads AS TEXT) = :threads))
+                                                    WHERE :threads = '' OR CAST(v.threads AS TEXT) = :threads))
               THEN 'measured'
               ELSE coalesce((SELECT min(m.outcome) FROM measurements m
-                             WHERE m.workload_id = layer.workload_id AND m.device_id = d.id
-                               AND m.contract = layer.contract AND m.cache = :cache AND m.outcome = 'failed'),
+                             WHERE m.workload_id = wanted.workload_id AND m.device_id = d.id
+                               AND m.contract = wanted.contract AND m.cache = :cache AND m.outcome = 'failed'),
                             (SELECT max(m.outcome) FROM measurements m
-                             WHERE m.workload_id = layer.workload_id AND m.device_id = d.id
-                               AND m.contract = layer.contract AND m.cache = :cache),
+                             WHERE m.workload_id = wanted.workload_id AND m.device_id = d.id
+                               AND m.contract = wanted.contract AND m.cache = :cache),
                             'missing') END AS state
-  FROM current_models o
-  JOIN (
-    SELECT model_id, workload_id, contract, count(*) AS layers
-    FROM model_layers
-    WHERE workload_id IS NOT NULL
-    GROUP BY model_id, workload_id, contract
-  ) layer ON layer.model_id = o.id
-  JOIN workloads w ON w.id = layer.workload_id
+  FROM (
+    SELECT DISTINCT k.workload_id, k.contract
+    FROM current_models q JOIN model_layers k ON k.model_id = q.id
+    WHERE k.workload_id IS NOT NULL AND (:model = '' OR q.name = :model)
+  ) wanted
   CROSS JOIN devices d
-  WHERE (:model = '' OR o.name = :model) AND (:device = '' OR d.name = :device)
-) known
-WHERE :all = 'yes' OR state <> 'measured'
-ORDER BY model, dims, device, state, workload
+  WHERE (:device = '' OR d.name = :device)
+)
+SELECT o.name AS model, o.dims, s.device, s.state, layer.layers, w.text AS workload, o.sha256
+FROM current_models o
+JOIN (
+  SELECT model_id, workload_id, contract, count(*) AS layers
+  FROM model_layers
+  WHERE workload_id IS NOT NULL
+  GROUP BY model_id, workload_id, contract
+) layer ON layer.model_id = o.id
+JOIN states s ON s.workload_id = layer.workload_id AND s.contract = layer.contract
+JOIN workloads w ON w.id = layer.workload_id
+WHERE (:model = '' OR o.name = :model) AND (:all = 'yes' OR s.state <> 'measured')
+ORDER BY model, o.dims, device, state, workload

@@ -1,9 +1,9 @@
 -- A model's layers over all generations: the best measured time of each on every device, with its candidate.
--- :model        its name
+-- :model        its name, or the SHA-256 of its file
 -- :device=      only this device, by name
 -- :generation=  only devices of this generation
 -- :cache=warm   warm, cold or cold-weights (which only layers with weights have)
--- :threads=1    threads of a processor; GPUs count as one
+-- :threads=1    threads of a processor; GPUs count as one; empty: any number
 -- :dims=        only with these dimensions: {"batch":1}
 SELECT l.position, l.name AS layer, l.op, l.executions, d.name AS device, g.name AS generation, g.year,
        best.best_us AS latency_us, best.low_us, best.high_us, c.library || '/' || c.algorithm AS candidate, e.libraries,
@@ -13,12 +13,12 @@ FROM (
          (SELECT m.id FROM measurements m
           WHERE m.workload_id = k.workload_id AND m.device_id = d.id AND m.contract = k.contract AND m.cache = :cache
             AND m.outcome = 'measured'
-            AND m.environment_id IN (SELECT v.id FROM environments v WHERE CAST(v.threads AS TEXT) = :threads)
+            AND m.environment_id IN (SELECT v.id FROM environments v WHERE :threads = '' OR CAST(v.threads AS TEXT) = :threads)
           ORDER BY m.best_us, m.environment_id LIMIT 1) AS best_id
   FROM current_models o
   JOIN model_layers k ON k.model_id = o.id AND k.workload_id IS NOT NULL
   CROSS JOIN devices d
-  WHERE o.name = :model AND (:device = '' OR d.name = :device) AND (:dims = '' OR o.dims = :dims)
+  WHERE (o.name = :model OR o.sha256 = :model) AND (:device = '' OR d.name = :device) AND (:dims = '' OR o.dims = :dims)
 ) known
 JOIN measurements best ON best.id = known.best_id
 JOIN model_layers l ON l.model_id = known.model_id AND l.position = known.position

@@ -71,7 +71,9 @@ Result<std::vector<std::string>> ValuesOf(const NamedQuery& query, const std::ma
     const std::string& value = found == given.end() ? *parameter.otherwise : found->second;
     // Databases differ in what they make of a text that is no number.
     const bool wants_number = parameter.otherwise && ParseNumber(*parameter.otherwise).has_value();
-    if (wants_number && !ParseNumber(value))
+    // But where the query asks itself whether it is empty.
+    const bool may_be_empty = query.sql.find(fmt::format("${} = ''", values.size() + 1)) != std::string::npos;
+    if (wants_number && !ParseNumber(value) && !(value.empty() && may_be_empty))
       return Error{fmt::format("query {}: {}={} is not a number: {}", query.name, parameter.name, Quoted(value),
                                parameter.what)};
     values.push_back(value);

@@ -62,7 +62,9 @@ void WriteHeading(const Section& section, std::size_t column, const HeatLook& lo
 
 void WriteCell(const Cell& cell, const Section& section, std::size_t column, const HeatLook& look, HtmlWriter& html) {
   if (column == 0) {
-    html.Open("th", {{"scope", "row"}}).Element("div", cell.text).Close();
+    html.Open("th", {{"scope", "row"}, {"id", cell.id}, {"title", cell.hint}}).Open("div");
+    AddCellText(cell, html);
+    html.Close().Close();
     return;
   }
   const bool is_right = section.columns[column].align == Align::kRight;
@@ -75,14 +77,16 @@ void WriteCell(const Cell& cell, const Section& section, std::size_t column, con
   add(cell.is_best, "best");
   add(side && side == look.winner, "winner");
   if (cell.number && std::isfinite(*cell.number)) {
-    html.Open("td", {{"class", classes}, {"title", cell.hint}, {"data-number", FormatNumber(*cell.number)}})
-        .Text(cell.text);
+    html.Open("td", {{"class", classes}, {"title", cell.hint}, {"data-number", FormatNumber(*cell.number)}});
+    AddCellText(cell, html);
   } else {
     html.Open("td", {{"class", classes}, {"title", cell.hint}});
     if (!is_right && cell.text.size() > kProse) {
-      html.Element("div", {{"class", "prose"}}, cell.text);
+      html.Open("div", {{"class", cell.is_code ? "prose mono" : "prose"}});
+      AddCellText(cell, html);
+      html.Close();
     } else {
-      html.Text(cell.text);
+      AddCellText(cell, html);
     }
   }
   if (!cell.aside.empty()) html.Text(" ").Element("span", {{"class", "aside"}}, cell.aside);

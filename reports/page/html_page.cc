@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::string_view kMark = "@@";
 
+// Style and script from its own folder or server, and nothing else.
+constexpr const char* kPolicyOfSite =
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
+
 int HexDigit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
 // RFC 4648 of the bytes that `hex` names.
@@ -75,7 +79,9 @@ std::string WritePage(const PageFrame& frame, PageParts parts) {
   std::vector<std::string_view> scripts;
   if (!frame.d3.empty()) scripts.push_back(frame.d3);
   scripts.push_back(frame.script);
-  parts["POLICY"] = [&] { return EscapedHtml(PolicyFor({frame.style}, scripts)); };
+  const bool is_file = frame.assets.empty();
+  parts["POLICY"] = [&] { return EscapedHtml(is_file ? PolicyFor({frame.style}, scripts) : kPolicyOfSite); };
+  parts["ASSETS"] = [&] { return EscapedHtml(frame.assets); };
   parts["TITLE"] = [&] { return EscapedHtml(frame.title); };
   parts["STYLE"] = [&] { return frame.style; };
   parts["D3"] = [&] { return frame.d3; };
@@ -86,10 +92,11 @@ std::string WritePage(const PageFrame& frame, PageParts parts) {
     return data;
   };
   parts["FOOTER"] = [&] {
-    return EscapedHtml(fmt::format("{}{}Written by infimum {}. This page is one file and fetches nothing.",
-                                   frame.data_as_of, frame.data_as_of.empty() ? "" : ". ", frame.infimum_version));
+    return EscapedHtml(fmt::format(
+        "{}{}Written by infimum {}. {} nothing.", frame.data_as_of, frame.data_as_of.empty() ? "" : ". ",
+        frame.infimum_version, is_file ? "This page is one file and fetches" : "Beyond its folder this page fetches"));
   };
-  return FillPage(frame.page, parts);
+  return FillPage(VersionOf(frame.page, is_file ? "file" : "site", is_file ? "site" : "file"), parts);
 }
 
 std::string PolicyFor(const std::vector<std::string_view>& styles, const std::vector<std::string_view>& scripts) {

@@ -22,7 +22,8 @@ std::string FillPage(std::string_view page, const PageParts& parts);
 // are left out.
 std::string VersionOf(std::string_view page, std::string_view kept, std::string_view left_out);
 
-// What every page has: it fills POLICY, TITLE, STYLE, DATA, D3 where there is one, SCRIPT and FOOTER.
+// What every page has: it fills POLICY, TITLE, STYLE, DATA, D3 where there is one, SCRIPT and FOOTER. Of a template the
+// parts `file` stay, or `site` where style and script are files of their own, which ASSETS leads to.
 struct PageFrame {
   std::string_view page;
   std::string_view title;
@@ -32,6 +33,7 @@ struct PageFrame {
   std::string json;     // what the script reads
   std::string_view data_as_of;
   std::string_view infimum_version;
+  std::string_view assets = {};  // "../assets/": the folder of style.css and script.js
 };
 std::string WritePage(const PageFrame& frame, PageParts parts);
 

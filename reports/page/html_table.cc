@@ -2,6 +2,8 @@
 
 #include <cctype>
 
+#include "infimum/base/text.h"
+
 namespace infimum {
 namespace {
 
@@ -21,9 +23,12 @@ void AddRow(const Section& section, const TableLook& look, std::size_t index, Ht
     const Cell& cell = row[column];
     const std::string_view shown = cell.is_code ? "mono" : ClassOf(section, column);
     if (look.heading == column)
-      html.Element("th", {{"scope", "row"}, {"class", shown}, {"title", cell.hint}}, cell.Whole());
+      html.Open("th", {{"scope", "row"}, {"class", shown}, {"title", cell.hint}});
     else
-      html.Element("td", {{"class", shown}, {"title", cell.hint}}, cell.Whole());
+      html.Open("td", {{"class", shown}, {"title", cell.hint}});
+    AddCellText(cell, html);
+    if (!cell.aside.empty()) html.Text(" " + cell.aside);
+    html.Close();
   }
   html.Close();
 }
@@ -33,7 +38,25 @@ void AddRow(const Section& section, const TableLook& look, std::size_t index, Ht
 void OpenSection(std::string_view id, std::string_view title, std::string_view lead, HtmlWriter& html) {
   const std::string heading = std::string(id) + "-title";
   html.Open("section", {{"id", id}, {"aria-labelledby", heading}}).Element("h2", {{"id", heading}}, title);
-  if (!lead.empty()) html.Element("p", {{"class", "lead"}}, lead);
+  if (lead.empty()) return;
+  html.Open("p", {{"class", "lead"}});
+  // What stands between backticks is a command.
+  bool is_code = false;
+  for (const std::string_view part : Split(lead, '`')) {
+    if (is_code)
+      html.Element("code", part);
+    else
+      html.Text(part);
+    is_code = !is_code;
+  }
+  html.Close();
+}
+
+void AddCellText(const Cell& cell, HtmlWriter& html) {
+  if (cell.link.empty())
+    html.Text(cell.text);
+  else
+    html.Element("a", {{"href", cell.link}}, cell.text);
 }
 
 void AddTable(const Section& section, const TableLook& look, HtmlWriter& html) {

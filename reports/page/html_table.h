@@ -20,8 +20,12 @@ struct TableLook {
   std::vector<std::string> row_classes = {};  // by row; empty: none has one
 };
 
-// Opens the part of a page that holds it: heading, and what is said below it where that is anything.
+// Opens the part of a page that holds it: heading, and what is said below it where that is anything, with its
+// `commands` as code.
 void OpenSection(std::string_view id, std::string_view title, std::string_view lead, HtmlWriter& html);
+
+// Without what stands behind it.
+void AddCellText(const Cell& cell, HtmlWriter& html);
 
 // Columns that are aligned right hold numbers; cells that are code stand in a fixed width. Titles begin with a capital.
 void AddTable(const Section& section, const TableLook& look, HtmlWriter& html);

@@ -1,6 +1,7 @@
 #include "reports/page/html_writer.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "infimum/base/check.h"
 #include "infimum/base/utf8.h"
@@ -13,8 +14,17 @@ bool IsPlainName(std::string_view name) {
          std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
-// What a link may point to: a place of this page, or a page over an encrypted connection.
-bool IsHarmlessLink(std::string_view target) { return target.starts_with('#') || target.starts_with("https://"); }
+// "../models/resnet50-1f3a.html#gpu-7": without a scheme, a host or a root.
+bool IsRelative(std::string_view target) {
+  return !target.empty() && !target.starts_with('/') && std::ranges::all_of(target, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '/' || c == '#';
+  });
+}
+
+// What a link may point to: a place of this page, a page over an encrypted connection, or one of the same site.
+bool IsHarmlessLink(std::string_view target) {
+  return target.starts_with('#') || target.starts_with("https://") || IsRelative(target);
+}
 
 }  // namespace
 

@@ -8,7 +8,8 @@
 //
 // Names of elements and attributes are the code's own: others than plain ones, attributes that hold script or style,
 // and an element that is left open are bugs and abort. Values may be anything; a link that leads elsewhere than within
-// the page or to an https address loses its target. A class, an id or a title of no length is left out.
+// the page, to a page of its site or to an https address loses its target. A class, an id or a title of no length is
+// left out.
 #pragma once
 
 #include <initializer_list>

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kShownRows = 10;
 constexpr std::size_t kLongestRowName = 72;  // of a kernel
-constexpr const char* kAllElsewhere = "--format csv or json has all";
+constexpr const char* kAllInFormats = "--format csv or json has all";
 
 std::string TimeText(std::int64_t nanoseconds) { return FormatLatency(std::chrono::nanoseconds(nanoseconds)); }
 
@@ -75,7 +75,7 @@ Section HostSection(const TimelineView& view) {
 Section KernelsSection(const TimelineView& view) {
   Section section{.columns = {NameColumn("kernel or copy"), NameColumn("by"), NumberColumn("times"),
                               NumberColumn("each"), NumberColumn("in all"), NumberColumn("share")},
-                  .rest = kAllElsewhere};
+                  .rest = kAllInFormats};
   AddRows(view.kernels, kShownRows, section, [&view](const KernelRow& row) {
     return TableRow{
         ShortKernelName(row.name, kLongestRowName), row.operation,          std::to_string(row.count),
@@ -129,7 +129,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
     if (row.median) order.push_back(&row);
   std::ranges::stable_sort(order, [](const LayerRow* a, const LayerRow* b) { return *a->median > *b->median; });
   Section layers{.columns = {NameColumn("layer"), NameColumn("operator"), NumberColumn("time"), NumberColumn("share")},
-                 .rest = kAllElsewhere};
+                 .rest = kAllInFormats};
   AddRows(order, kShownRows, layers, [&share](const LayerRow* row) {
     return TableRow{row->name, row->op, FormatLatency(*row->median), share(*row->median)};
   });

@@ -59,6 +59,8 @@ struct Cell {
   bool is_best = false;                         // of the sides in its row
   bool is_code = false;                         // a name from a model or a library: `text` alone in a code span
   std::string hint = {};                        // what a page shows where somebody points at it
+  std::string link = {};                        // a page of the same site: "../models/resnet50.html"
+  std::string id = {};                          // of the first cell of a row: what a link's #id leads to
 
   Cell(std::string shown = "") : text(std::move(shown)) {}
   Cell(std::string_view shown) : text(shown) {}

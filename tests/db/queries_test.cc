@@ -243,6 +243,67 @@ TEST_P(ModelQueries, WhichModelsHaveMostToWin) {
   EXPECT_THAT(Column(table, "gain_us"), ElementsAre("12", "NULL"));
 }
 
+TEST_P(ModelQueries, TheModelsInTheOrderInWhichTheyCame) {
+  StoredModel half{"half", "half sha", {}, {}};
+  half.layers.push_back({"small", "Relu", "measurable", "", layer_, "strict-f32", 1, 800, 100});
+  half.layers.push_back({"product", "MatMul", "measurable", "", testing::MakeWorkload(9).text, "f16", 3, 100, 1000});
+  half.layers.push_back({"blend", "acme.Blend", "unknown", "no workload is known", "", "", 1, 0, 0});
+  half.layers.push_back({"branch", "Relu", "measurable", "", layer_, "strict-f32", 0, 800, 100});
+  ASSERT_TRUE(store_->ImportModel(half).ok());
+  // Read again by a version that knows more, it keeps its place.
+  StoredModel net{"net", "sha", {{"batch", 1}}, {}};
+  net.layers.push_back({"relu_1", "Relu", "measurable", "", layer_, "strict-f32", 1, 800, 100});
+  ASSERT_TRUE(store_->ImportModel(net).ok());
+  const QueryTable table = Ask("models");
+  EXPECT_THAT(Column(table, "model"), ElementsAre("net", "other", "half"));
+  EXPECT_THAT(Column(table, "layers"), ElementsAre("1", "3", "2"));
+  EXPECT_THAT(Column(table, "unknown"), ElementsAre("0", "0", "1"));
+  EXPECT_THAT(Column(table, "flops"), ElementsAre("100", "307", "3100"));
+  EXPECT_THAT(Column(table, "contract"), ElementsAre("strict-f32", "strict-f32", "f16"));
+  EXPECT_THAT(Column(Ask("models", {{"model", "half"}}), "sha256"), ElementsAre("half sha"));
+}
+
+TEST_P(ModelQueries, TheFastestRunOfEachFramework) {
+  RunProfile run = testing::MakeRun();
+  run.device = MakeDevice().Key().text;
+  for (const double microseconds : {40.0, 36.0}) {
+    run.end_to_end = {{Latency(microseconds)}};
+    ASSERT_TRUE(store_->ImportRun(run).ok());
+  }
+  run.framework_version += ".1";
+  ASSERT_TRUE(store_->ImportRun(run).ok());
+  const QueryTable table = Ask("runs");
+  EXPECT_THAT(Column(table, "run_us"), ElementsAre("36", "36"));
+  EXPECT_THAT(Column(table, "runs"), ::testing::UnorderedElementsAre("2", "1"));
+  EXPECT_THAT(Column(table, "device"), ElementsAre("A processor of a test", "A processor of a test"));
+  EXPECT_THAT(Ask("runs", {{"model", "none"}}).rows, IsEmpty());
+}
+
+TEST_P(ModelQueries, ThePeaksOfDevices) {
+  ASSERT_TRUE(store_
+                  ->Import(MakeDevice(), MakeEnvironment(), {},
+                           std::vector{testing::MakePeak(5e9, 1 << 10), testing::MakePeak(2e9, 1 << 20)})
+                  .ok());
+  const QueryTable table = Ask("peaks");
+  EXPECT_THAT(Column(table, "per_second"), ElementsAre("2e+09"));
+  EXPECT_THAT(Ask("peaks", {{"device", "Another processor"}}).rows, IsEmpty());
+}
+
+TEST_P(ModelQueries, OfAnyNumberOfThreads) {
+  Measurement row = Row("a", 3);
+  Result<std::unique_ptr<StoreImport>> import = store_->BeginImport({"two", "two.json"});
+  ASSERT_TRUE((*import)->Add(MakeDevice(), MakeEnvironment("3.2.0", 2), {{row}}, {}).ok());
+  ASSERT_TRUE((*import)->Commit().ok());
+  const QueryTable bounds =
+      Ask("model-bounds", {{"model", "net"}, {"device", "A processor of a test"}, {"threads", ""}});
+  EXPECT_THAT(Column(bounds, "sequential_us"), ElementsAre("9", "24", "48"));
+  EXPECT_THAT(Column(bounds, "threads"), ElementsAre("2", "1", "1"));
+  EXPECT_THAT(Column(Ask("model-layers", {{"model", "sha"}, {"threads", ""}}), "latency_us"),
+              ElementsAre("3", "5", "3", "5"));
+  // Of a number that the query does not ask for emptiness it stays an error.
+  EXPECT_THAT(store_->Ask(*FindQuery("heuristic-regret"), {{"least", ""}}).error().message, HasSubstr("not a number"));
+}
+
 TEST_P(ModelQueries, AnUpgradeAndTheRegretOfAModelsLayersAlone) {
   std::map<std::string, std::string> upgrade = {{"library", "onednn"}, {"from", "3.2.0"}, {"to", "3.5.0"}};
   upgrade["model"] = "net";

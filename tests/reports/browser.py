@@ -60,8 +60,9 @@ def opened(
     size: tuple[int, int],
     scheme: str,
     failures: Failures,
+    site: Path | None = None,
 ) -> Iterator[Page]:
-    """The report in a fresh offline context; errors, dialogs and requests count as failures."""
+    """The report in a fresh offline context; errors, dialogs and requests, but for files of its site, count as failures."""
     dark = scheme == "dark"
     context = browser.new_context(
         offline=True,
@@ -89,7 +90,8 @@ def opened(
         "request",
         lambda request: failures.check(
             request.url == report.as_uri()
-            or request.url.startswith(("data:", "blob:")),
+            or request.url.startswith(("data:", "blob:"))
+            or (site is not None and request.url.startswith(site.as_uri() + "/")),
             f"{where}: request: {request.url}",
         ),
     )
@@ -101,7 +103,8 @@ def opened(
 
 
 def check_accessibility(page: Page, where: str, failures: Failures) -> None:
-    violations = Axe().run(page).response["violations"]
+    # Without a request of its own for style sheets, which the page's policy forbids.
+    violations = Axe().run(page, options={"preload": False}).response["violations"]
     for violation in violations:
         nodes = "; ".join(str(node["html"])[:160] for node in violation["nodes"][:3])
         failures.check(

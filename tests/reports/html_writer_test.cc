@@ -13,16 +13,20 @@ TEST(HtmlWriter, EscapesTextsAndValues) {
   EXPECT_EQ(html.Take(), "<p title=\"&quot;&gt;&lt;script&gt;\">a &lt; b &amp; &#39;c&#39;</p>");
 }
 
-TEST(HtmlWriter, LinksLeadNowhereButWithinThePageOrToHttps) {
-  for (const char* target : {"javascript:alert(1)", " javascript:x", "JAVASCRIPT:x", "data:text/html,x", "//host/x",
-                             "http://host", "file:///etc/passwd", "x.html", ""}) {
+TEST(HtmlWriter, LinksLeadNowhereButWithinThePageOrItsSiteOrToHttps) {
+  for (const char* target :
+       {"javascript:alert(1)", " javascript:x", "JAVASCRIPT:x", "data:text/html,x", "//host/x", "http://host",
+        "file:///etc/passwd", "/x.html", "\\\\host", "\thttp:x", "x.html?a", "x%2f", ""}) {
     HtmlWriter html;
     html.Element("a", {{"href", target}}, "x");
     EXPECT_EQ(html.Take(), "<a>x</a>") << target;
   }
   HtmlWriter html;
   html.Element("a", {{"href", "#a\"b"}}, "x").Element("a", {{"href", "https://host/?a&b"}}, "y");
-  EXPECT_EQ(html.Take(), "<a href=\"#a&quot;b\">x</a><a href=\"https://host/?a&amp;b\">y</a>");
+  html.Element("a", {{"href", "../models/x-1.html#gpu-7"}}, "z");
+  EXPECT_EQ(html.Take(),
+            "<a href=\"#a&quot;b\">x</a><a href=\"https://host/?a&amp;b\">y</a><a "
+            "href=\"../models/x-1.html#gpu-7\">z</a>");
 }
 
 using HtmlWriterDeathTest = ::testing::Test;

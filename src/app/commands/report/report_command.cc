@@ -9,6 +9,7 @@
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/compare_sides/report_compare_command.h"
 #include "src/app/commands/evaluate/cell_run.h"
+#include "src/app/commands/report_store/report_store_command.h"
 #include "src/app/commands/report_sweep/report_sweep_command.h"
 #include "src/app/model_report/report_output.h"
 #include "src/app/options.h"
@@ -96,9 +97,9 @@ Result<int> RunReport(const ReportOptions& options) {
 void AddReportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
-                                 std::string(kReportForms) + " Of a file called compare or sweep: ./compare.",
+                                 std::string(kReportForms) + " Of a file called compare, store or sweep: ./compare.",
                                  "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
-  // Not required where `compare` or `sweep` follows.
+  // Not required where `compare`, `store` or `sweep` follows.
   AddModel(command, options->model);
   command->get_option("MODEL")->required(false);
   AddDims(command, options->dims);
@@ -119,6 +120,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReport(*options); });
   AddReportCompareCommand(*command, invocation);
+  AddReportStoreCommand(*command, invocation);
   AddReportSweepCommand(*command, invocation);
 }
 

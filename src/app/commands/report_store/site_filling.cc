@@ -1,0 +1,401 @@
+#include "src/app/commands/report_store/site_filling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "infimum/base/sha256.h"
+#include "infimum/base/text.h"
+#include "src/app/models/anonymizer.h"
+#include "src/app/models/run_conditions.h"
+#include "src/app/processes/interrupt.h"
+#include "src/app/runners/installation.h"
+#include "src/core/results/json_struct.h"
+
+namespace infimum::cli {
+namespace {
+
+// Of a model's page: the layers that take longest.
+constexpr std::size_t kMostLayers = 30;
+
+// What a named question answers, its cells by the names of columns.
+class Answer {
+ public:
+  static Result<Answer> To(Store& store, std::string_view query, const std::map<std::string, std::string>& given = {}) {
+    if (Interrupted()) return Error{"interrupted"};
+    Answer answer;
+    INFIMUM_ASSIGN_OR_RETURN(answer.table_, store.Ask(*FindQuery(query), given));
+    for (std::size_t column = 0; column < answer.table_.columns.size(); ++column)
+      answer.columns_[answer.table_.columns[column]] = column;
+    return answer;
+  }
+
+  std::size_t size() const { return table_.rows.size(); }
+  std::string text(std::size_t row, std::string_view column) const {
+    const auto* const text = std::get_if<std::string>(&at(row, column));
+    return text == nullptr ? std::string() : *text;
+  }
+  std::optional<double> number(std::size_t row, std::string_view column) const {
+    const QueryCell& cell = at(row, column);
+    if (const auto* const integer = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*integer);
+    const auto* const number = std::get_if<double>(&cell);
+    return number == nullptr ? std::nullopt : std::optional(*number);
+  }
+  std::int64_t integer(std::size_t row, std::string_view column) const {
+    return static_cast<std::int64_t>(std::clamp(number(row, column).value_or(0), -9e18, 9e18));
+  }
+  Latency time(std::size_t row, std::string_view column) const { return Latency(number(row, column).value_or(0)); }
+  Interval interval(std::size_t row) const { return {time(row, "low_us"), time(row, "high_us")}; }
+
+ private:
+  const QueryCell& at(std::size_t row, std::string_view column) const {
+    return table_.rows[row][columns_.find(column)->second];
+  }
+
+  QueryTable table_;
+  std::map<std::string, std::size_t, std::less<>> columns_;
+};
+
+// A file's name of small letters, digits and dashes; what is lost of `name` is in the digits behind it.
+std::string PathOf(std::string_view folder, std::string_view name, std::string_view key) {
+  std::string slug;
+  for (const char c : name) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (!is_plain && (slug.empty() || slug.back() == '-')) continue;
+    slug += is_plain ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
+  }
+  slug = slug.substr(0, 60);
+  if (!slug.empty() && slug.back() != '-') slug += '-';
+  return fmt::format("{}/{}{}.html", folder, slug, Sha256(std::as_bytes(std::span(key))).substr(0, 6));
+}
+
+// {"cudnn": "9.1"} is "cudnn 9.1"; what the store cannot have written stays as it is.
+std::map<std::string, std::string> LibrariesOf(const std::string& json) {
+  std::map<std::string, std::string> libraries;
+  const Result<Json> document = ParseJson(json);
+  if (!document.ok() || !document->is_object()) return {{json, ""}};
+  for (const auto& [library, version] : document->items())
+    libraries[library] = version.is_string() ? version.get<std::string>() : version.dump();
+  return libraries;
+}
+
+std::string LibrariesText(const std::string& json) {
+  std::vector<std::string> texts;
+  for (const auto& [library, version] : LibrariesOf(json))
+    texts.push_back(library + (version.empty() ? "" : " " + version));
+  return Join(texts, ", ");
+}
+
+std::map<std::string, std::int64_t> DimsOf(const std::string& json) {
+  std::map<std::string, std::int64_t> dims;
+  const Result<Json> document = ParseJson(json);
+  if (!document.ok() || !document->is_object()) return dims;
+  for (const auto& [name, size] : document->items())
+    if (size.is_number_integer()) dims[name] = size.get<std::int64_t>();
+  return dims;
+}
+
+// "9.10.1" comes after "9.9": numbers count as numbers.
+bool IsOlder(const std::string& a, const std::string& b) {
+  const std::vector<std::string_view> left = Split(a, '.'), right = Split(b, '.');
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    const std::optional<std::int64_t> x = ParseInteger(left[i]), y = ParseInteger(right[i]);
+    if (x && y && *x != *y) return *x < *y;
+    if ((!x || !y) && left[i] != right[i]) return left[i] < right[i];
+  }
+  return left.size() < right.size();
+}
+
+class Filling {
+ public:
+  Filling(Store& store, const SiteOptions& options, Talk& talk) : store_(store), options_(options), talk_(talk) {
+    // Their own paths and names are the owner's.
+    if (!options.anonymize) report_.address = ShownAddress(options.address);
+    report_.infimum_version = std::string(InfimumVersion());
+  }
+
+  Result<SiteReport> Make() {
+    talk_.Counting("bounds of models");
+    INFIMUM_RETURN_IF_ERROR(ReadModels());
+    INFIMUM_RETURN_IF_ERROR(ReadDevices());
+    INFIMUM_RETURN_IF_ERROR(ReadBounds());
+    INFIMUM_RETURN_IF_ERROR(ReadRuns());
+    talk_.Counting("layers without a time");
+    INFIMUM_RETURN_IF_ERROR(ReadHoles());
+    INFIMUM_RETURN_IF_ERROR(ReadUpgrades());
+    INFIMUM_RETURN_IF_ERROR(ReadLayers());
+    INFIMUM_RETURN_IF_ERROR(ReadRegrets());
+    talk_.EndProgress();
+    return std::move(report_);
+  }
+
+ private:
+  // By the file and its dimensions; the same file under two names is two models.
+  using ModelKey = std::tuple<std::string, std::string, std::string>;  // SHA-256, dims, name
+  using PlaceKey = std::tuple<std::size_t, std::size_t, std::int64_t>;
+
+  Status ReadModels() {
+    INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "models"));
+    std::vector<std::pair<ModelKey, SiteModel>> models;
+    for (std::size_t row = 0; row < answer.size(); ++row) {
+      const ModelKey key{answer.text(row, "sha256"), answer.text(row, "dims"), answer.text(row, "model")};
+      const auto& [sha256, dims, name] = key;
+      const std::map<std::string, std::int64_t> sizes = DimsOf(dims);
+      SiteModel model;
+      model.name = name, model.dims = DimsText(sizes), model.sha256 = sha256;
+      model.path = PathOf("models", name + " " + model.dims, fmt::format("{}\n{}\n{}", sha256, dims, name));
+      if (options_.anonymize) {
+        // In the order in which the store came to know them, so that each keeps its number.
+        model.name = fmt::format("model-{}", row + 1);
+        model.dims = DimsText(anonymizer_.Renamed(sizes));
+        model.sha256.clear();
+        model.path = fmt::format("models/{}.html", model.name);
+      }
+      model.contract = answer.text(row, "contract");
+      model.layers = answer.integer(row, "layers");
+      model.unknown = answer.integer(row, "unknown");
+      model.flops = Flops{answer.integer(row, "flops")};
+      model.bytes = Bytes{answer.integer(row, "bytes")};
+      models.emplace_back(key, std::move(model));
+    }
+    if (!options_.anonymize)
+      std::ranges::stable_sort(models, {}, [](const auto& model) { return std::get<2>(model.first); });
+    for (auto& [key, model] : models) {
+      model_of_[key] = report_.models.size();
+      keys_.push_back(key);
+      report_.models.push_back(std::move(model));
+    }
+    return {};
+  }
+
+  Status ReadDevices() {
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store_.Devices());
+    INFIMUM_ASSIGN_OR_RETURN(const Answer ages, Answer::To(store_, "staleness"));
+    INFIMUM_ASSIGN_OR_RETURN(const Answer peaks, Answer::To(store_, "peaks"));
+    INFIMUM_ASSIGN_OR_RETURN(bounds_, Answer::To(store_, "model-bounds", {{"threads", ""}}));
+    std::map<std::string, SiteDevice> by_name;
+    for (const Device& device : devices) {
+      SiteDevice& of = by_name[device.name];
+      of.name = device.name;
+      of.generation = device.generation;
+      of.is_gpu = device.kind == DeviceKind::kGpu;
+      of.path = PathOf("devices", device.name, device.name);
+    }
+    for (std::size_t row = 0; row < bounds_->size(); ++row)
+      if (const std::optional<double> year = bounds_->number(row, "year"))
+        by_name[bounds_->text(row, "device")].year = static_cast<std::int64_t>(*year);
+    for (std::size_t row = 0; row < ages.size(); ++row) {
+      SiteDevice& device = by_name[ages.text(row, "device")];
+      const std::string libraries = LibrariesText(ages.text(row, "libraries"));
+      auto found = std::ranges::find(device.libraries, libraries, &SiteLibraries::libraries);
+      if (found == device.libraries.end())
+        found = device.libraries.insert(found, {libraries, ages.text(row, "oldest"), ages.text(row, "newest"), 0});
+      found->oldest = std::min(found->oldest, ages.text(row, "oldest"));
+      found->newest = std::max(found->newest, ages.text(row, "newest"));
+      found->measurements += ages.integer(row, "measurements");
+      report_.data_as_of = std::max(report_.data_as_of, found->newest);
+    }
+    for (std::size_t row = 0; row < peaks.size(); ++row)
+      by_name[peaks.text(row, "device")].peaks.push_back({peaks.text(row, "kind"), peaks.text(row, "dtype"),
+                                                          peaks.text(row, "source"), peaks.integer(row, "threads"),
+                                                          peaks.number(row, "per_second").value_or(0)});
+    for (auto& [name, device] : by_name) {
+      std::ranges::sort(device.libraries, std::greater<>(),
+                        [](const SiteLibraries& set) { return std::pair(set.newest, set.libraries); });
+      report_.devices.push_back(std::move(device));
+    }
+    std::ranges::stable_sort(report_.devices, {},
+                             [](const SiteDevice& device) { return std::pair(!device.year, device.year.value_or(0)); });
+    for (std::size_t device = 0; device < report_.devices.size(); ++device)
+      device_of_[report_.devices[device].name] = device;
+    return {};
+  }
+
+  // Of a row that names model, dims, SHA-256 and device; absent where the site has one of them not.
+  std::optional<std::pair<std::size_t, std::size_t>> PlaceOf(const Answer& answer, std::size_t row) const {
+    const auto model =
+        model_of_.find({answer.text(row, "sha256"), answer.text(row, "dims"), answer.text(row, "model")});
+    const auto device = device_of_.find(answer.text(row, "device"));
+    if (model == model_of_.end() || device == device_of_.end()) return std::nullopt;
+    return std::pair(model->second, device->second);
+  }
+
+  SitePlace& Place(std::size_t model, std::size_t device, std::int64_t threads) {
+    SitePlace& place = places_[{model, device, threads}];
+    place.model = model, place.device = device, place.threads = threads;
+    return place;
+  }
+
+  Status ReadBounds() {
+    for (std::size_t row = 0; row < bounds_->size(); ++row) {
+      const auto of = PlaceOf(*bounds_, row);
+      if (!of) continue;
+      SitePlace& place = Place(of->first, of->second, bounds_->integer(row, "threads"));
+      const std::int64_t measured = bounds_->integer(row, "layers_measured");
+      const Latency bound = bounds_->time(row, "sequential_us");
+      if (std::pair(-measured, bound) >= std::pair(-place.measured, place.bound) && place.measured > 0) continue;
+      place.measured = measured;
+      place.bound = bound;
+      place.interval = bounds_->interval(row);
+      place.libraries = LibrariesText(bounds_->text(row, "libraries"));
+      const std::vector<SiteLibraries>& there = report_.devices[of->second].libraries;
+      const auto set = std::ranges::find(there, place.libraries, &SiteLibraries::libraries);
+      place.newest = set == there.end() ? std::string() : set->newest;
+      const SiteModel& model = report_.models[of->first];
+      place.is_complete = measured == model.layers && model.unknown == 0 && measured > 0;
+    }
+    bounds_.reset();
+    return {};
+  }
+
+  // The fastest that keeps the contract of the model's own types, which is the bound's.
+  Status ReadRuns() {
+    INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "runs"));
+    std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> of_file;
+    for (std::size_t model = 0; model < keys_.size(); ++model)
+      of_file[{std::get<0>(keys_[model]), std::get<1>(keys_[model])}].push_back(model);
+    for (std::size_t row = 0; row < answer.size(); ++row) {
+      const auto device = device_of_.find(answer.text(row, "device"));
+      const auto models = of_file.find({answer.text(row, "sha256"), answer.text(row, "dims")});
+      if (device == device_of_.end() || models == of_file.end()) continue;
+      for (const std::size_t model : models->second) {
+        const std::optional<NumericContract> contract = FindContract(report_.models[model].contract);
+        if (!contract || !Keeps(answer.text(row, "contract"), *contract)) continue;
+        SitePlace& place = Place(model, device->second, answer.integer(row, "threads"));
+        const Latency time = answer.time(row, "run_us");
+        if (place.run && place.run->time <= time) continue;
+        RunProfile run;
+        run.framework = answer.text(row, "framework");
+        run.framework_version = answer.text(row, "framework_version");
+        if (options_.anonymize) anonymizer_.Rename(run);
+        place.run = SiteRun{run.framework + (run.framework_version.empty() ? "" : " " + run.framework_version), time,
+                            answer.interval(row)};
+      }
+    }
+    for (auto& [key, place] : places_) report_.places.push_back(std::move(place));
+    return {};
+  }
+
+  Status ReadHoles() {
+    std::map<std::pair<std::size_t, std::size_t>, SiteHole> holes;
+    for (const SiteDevice& device : report_.devices) {
+      INFIMUM_ASSIGN_OR_RETURN(const Answer answer,
+                               Answer::To(store_, "coverage", {{"device", device.name}, {"threads", ""}}));
+      for (std::size_t row = 0; row < answer.size(); ++row) {
+        const auto of = PlaceOf(answer, row);
+        if (!of) continue;
+        SiteHole& hole = holes[*of];
+        hole.model = of->first, hole.device = of->second;
+        const std::string state = answer.text(row, "state");
+        ++(state == "failed" ? hole.failed : state == "unsupported" ? hole.unsupported : hole.missing);
+      }
+    }
+    for (const auto& [of, hole] : holes) report_.holes.push_back(hole);
+    return {};
+  }
+
+  // Between versions of a library that follow each other.
+  Status ReadUpgrades() {
+    INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "environments"));
+    std::map<std::string, std::set<std::string, decltype(&IsOlder)>> versions;
+    for (std::size_t row = 0; row < answer.size(); ++row)
+      for (const auto& [library, version] : LibrariesOf(answer.text(row, "libraries")))
+        versions.try_emplace(library, &IsOlder).first->second.insert(version);
+    for (const auto& [library, of] : versions)
+      for (auto to = of.begin(); to != of.end(); ++to) {
+        if (to == of.begin()) continue;
+        INFIMUM_RETURN_IF_ERROR(ReadUpgrade(library, *std::prev(to), *to));
+      }
+    return {};
+  }
+
+  Status ReadUpgrade(const std::string& library, const std::string& from, const std::string& to) {
+    talk_.Counting(fmt::format("{} {} to {}", library, from, to));
+    INFIMUM_ASSIGN_OR_RETURN(const Answer answer,
+                             Answer::To(store_, "library-upgrade", {{"library", library}, {"from", from}, {"to", to}}));
+    const std::string name = fmt::format("{} {} {}", library, from, to);
+    SiteUpgrade upgrade{
+        .library = library, .from = from, .to = to, .path = PathOf("upgrades", name, name), .layers = {}};
+    for (std::size_t row = 0; row < answer.size(); ++row)
+      if (const auto device = device_of_.find(answer.text(row, "device")); device != device_of_.end())
+        upgrade.layers.push_back({device->second, answer.text(row, "layer"), answer.text(row, "contract"),
+                                  answer.text(row, "cache"), answer.integer(row, "threads"),
+                                  answer.time(row, "before_us"), answer.time(row, "after_us")});
+    if (!upgrade.layers.empty()) report_.upgrades.push_back(std::move(upgrade));
+    return {};
+  }
+
+  // Of each model those that take most of its time, by their share on all devices.
+  Status ReadLayers() {
+    for (std::size_t model = 0; model < report_.models.size(); ++model) {
+      talk_.Progress("layers of models", static_cast<std::int64_t>(model),
+                     static_cast<std::int64_t>(report_.models.size()), std::nullopt);
+      const auto& [sha256, dims, name] = keys_[model];
+      INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "model-layers",
+                                                               {{"model", sha256}, {"dims", dims}, {"threads", ""}}));
+      std::map<std::string, SiteLayer> layers;
+      std::map<std::string, std::set<std::int64_t>> positions;
+      std::vector<double> totals(report_.devices.size());
+      for (std::size_t row = 0; row < answer.size(); ++row) {
+        const auto device = device_of_.find(answer.text(row, "device"));
+        if (device == device_of_.end()) continue;
+        const std::string workload = answer.text(row, "workload");
+        SiteLayer& layer = layers[workload];
+        layer.workload = workload;
+        layer.times.resize(report_.devices.size());
+        const std::int64_t executions = answer.integer(row, "executions");
+        if (positions[workload].insert(answer.integer(row, "position")).second) layer.executions += executions;
+        const Latency time = answer.time(row, "latency_us");
+        std::optional<Latency>& best = layer.times[device->second];
+        if (!best || time < *best) best = time;
+        totals[device->second] += time.count() * static_cast<double>(executions);
+      }
+      std::vector<std::pair<double, SiteLayer>> ranked;
+      for (auto& [workload, layer] : layers) {
+        double share = 0;
+        for (std::size_t device = 0; device < totals.size(); ++device)
+          if (layer.times[device] && totals[device] > 0)
+            share += layer.times[device]->count() * static_cast<double>(layer.executions) / totals[device];
+        ranked.emplace_back(share, std::move(layer));
+      }
+      std::ranges::stable_sort(ranked, std::greater<>(), [](const auto& layer) { return layer.first; });
+      if (ranked.size() > kMostLayers) ranked.resize(kMostLayers);
+      for (auto& [share, layer] : ranked) report_.models[model].most.push_back(std::move(layer));
+    }
+    return {};
+  }
+
+  Status ReadRegrets() {
+    for (SiteDevice& device : report_.devices) {
+      INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "heuristic-regret", {{"device", device.name}}));
+      for (std::size_t row = 0; row < answer.size(); ++row)
+        device.regrets.push_back({answer.text(row, "layer"), answer.text(row, "contract"), answer.text(row, "choice"),
+                                  answer.text(row, "best"), answer.time(row, "choice_us"),
+                                  answer.time(row, "best_us")});
+    }
+    return {};
+  }
+
+  Store& store_;
+  const SiteOptions& options_;
+  Talk& talk_;
+  Anonymizer anonymizer_;
+  SiteReport report_;
+  std::vector<ModelKey> keys_;  // by model
+  std::map<ModelKey, std::size_t> model_of_;
+  std::map<std::string, std::size_t> device_of_;
+  std::optional<Answer> bounds_;
+  std::map<PlaceKey, SitePlace> places_;
+};
+
+}  // namespace
+
+Result<SiteReport> MakeSiteReport(Store& store, const SiteOptions& options, Talk& talk) {
+  return Filling(store, options, talk).Make();
+}
+
+}  // namespace infimum::cli

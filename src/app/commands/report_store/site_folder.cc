@@ -1,0 +1,181 @@
+#include "src/app/commands/report_store/site_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
+#include "reports/text/quantity_text.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+constexpr std::string_view kSchema = "infimum.site/1";
+constexpr double kMatters = 0.05;  // of two runs
+
+std::string ReadText(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// A file that a site may have, so that nothing else is ever removed, whatever a site.json says.
+bool IsOfSite(const std::string& path) {
+  if (path == "index.html") return true;
+  const std::size_t slash = path.find('/');
+  const std::string folder = path.substr(0, slash);
+  return slash != std::string::npos && path.find('/', slash + 1) == std::string::npos &&
+         path.find("..") == std::string::npos && IsOneOf(folder, {"assets", "models", "devices", "upgrades"}) &&
+         std::ranges::all_of(path.substr(slash + 1),
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.'; });
+}
+
+PlaceState StateOf(const SitePlace& place, const SiteReport& report) {
+  const SiteModel& model = report.models[place.model];
+  const SiteDevice& device = report.devices[place.device];
+  PlaceState state;
+  state.where = fmt::format("{}{}{} on {}", model.name, model.dims.empty() ? "" : " ", model.dims, device.name);
+  if (!device.is_gpu) state.where += ", " + CountText(static_cast<std::size_t>(place.threads), "thread");
+  state.bound = place.bound, state.low = place.interval.low, state.high = place.interval.high;
+  state.measured = place.measured;
+  state.is_complete = place.is_complete;
+  state.libraries = place.libraries;
+  if (place.run) state.framework = place.run->framework, state.run = place.run->time;
+  return state;
+}
+
+SiteState StateOf(const SiteReport& report, bool is_anonymous) {
+  SiteState state{.data_as_of = report.data_as_of,
+                  .since = report.since,
+                  .is_anonymous = is_anonymous,
+                  .files = {},
+                  .changes = report.changes,
+                  .upgrades = {},
+                  .places = {}};
+  for (const SitePlace& place : report.places) state.places.push_back(StateOf(place, report));
+  for (const SiteUpgrade& upgrade : report.upgrades)
+    state.upgrades.push_back(fmt::format("{} {} to {}", upgrade.library, upgrade.from, upgrade.to));
+  return state;
+}
+
+std::string BoundText(const PlaceState& place) {
+  if (place.measured == 0) return "";
+  return place.is_complete ? FormatLatency(place.bound) : CountText(static_cast<std::size_t>(place.measured), "layer");
+}
+
+std::string RunText(const PlaceState& place) {
+  return place.framework.empty() ? "" : fmt::format("{}, {}", FormatLatency(place.run), place.framework);
+}
+
+bool IsInverted(const PlaceState& place) {
+  return place.is_complete && !place.framework.empty() && place.run < place.low;
+}
+
+// `before` and `now` at one place; empty states stand for none.
+void Compare(const PlaceState& before, const PlaceState& now, std::vector<SiteChange>& changes) {
+  const std::string& where = now.where.empty() ? before.where : now.where;
+  const auto add = [&](const char* what, const std::string& from, const std::string& to) {
+    changes.push_back({what, where, from, to});
+  };
+  const bool both = before.is_complete && now.is_complete;
+  if (!both && BoundText(before) != BoundText(now)) {
+    const bool is_more = now.is_complete || (!before.is_complete && now.measured > before.measured);
+    add(now.is_complete ? "bound is complete"
+        : is_more       ? "more layers have a time"
+                        : "fewer layers have a time",
+        BoundText(before), BoundText(now));
+  }
+  if (both && now.high < before.low) add("bound is lower", BoundText(before), BoundText(now));
+  if (both && now.low > before.high) add("bound is higher", BoundText(before), BoundText(now));
+  if (both && now.libraries != before.libraries) add("bound is by other libraries", before.libraries, now.libraries);
+  const bool had = !before.framework.empty(), has = !now.framework.empty();
+  if (had != has) {
+    add(has ? "has a run" : "has no run", RunText(before), RunText(now));
+  } else if (has && std::abs(std::log(now.run / before.run)) > std::log1p(kMatters)) {
+    add(now.run < before.run ? "run is faster" : "run is slower", RunText(before), RunText(now));
+  }
+  if (IsInverted(now) && !IsInverted(before)) add("run is below its bound", BoundText(now), RunText(now));
+}
+
+}  // namespace
+
+Result<SiteFolder> SiteFolder::Open(const std::filesystem::path& path, bool is_anonymous) {
+  SiteFolder folder(path, is_anonymous);
+  std::error_code error;
+  const bool is_there = std::filesystem::exists(path, error);
+  if (is_there && !std::filesystem::is_directory(path, error))
+    return Error{fmt::format("{}: is no folder; a site is one", path.string())};
+  const std::string file = (path / "site.json").string();
+  if (!std::filesystem::exists(file, error)) {
+    if (is_there && !std::filesystem::is_empty(path, error))
+      return Error{fmt::format("{}: holds other files and no site; name a folder that is empty or not there yet",
+                               path.string())};
+    return folder;
+  }
+  const Result<Json> document = ParseJson(ReadText(file));
+  const auto is_no_site = [&file](const Error& cause) {
+    return Error{fmt::format("{}: {}; remove the folder, or name another", file, cause.message)};
+  };
+  if (!document.ok()) return is_no_site(document.error());
+  if (const Status same = CheckSchema(*document, kSchema); !same.ok()) return is_no_site(same.error());
+  if (const Status read = FromJson(*document, "", folder.before_); !read.ok()) return is_no_site(read.error());
+  return folder;
+}
+
+void SiteFolder::AddChanges(SiteReport& report) const {
+  if (before_.files.empty() || before_.is_anonymous != is_anonymous_) return;
+  const SiteState now = StateOf(report, is_anonymous_);
+  std::map<std::string, std::pair<PlaceState, PlaceState>> places;
+  for (const PlaceState& place : before_.places) places[place.where].first = place;
+  for (const PlaceState& place : now.places) places[place.where].second = place;
+  for (const std::string& upgrade : now.upgrades)
+    if (std::ranges::find(before_.upgrades, upgrade) == before_.upgrades.end())
+      report.changes.push_back({"upgrade of a library", upgrade, "", ""});
+  for (const auto& [where, of] : places) Compare(of.first, of.second, report.changes);
+  report.since = report.changes.empty() ? before_.since : before_.data_as_of;
+  if (report.changes.empty()) report.changes = before_.changes;
+}
+
+Status SiteFolder::Save(const SiteState& state) const {
+  OrderedJson document = {{"schema", kSchema}};
+  document.update(ToJson(state));
+  const std::string text = DumpJson(document, 1) + "\n";
+  const std::filesystem::path file = path_ / "site.json";
+  return ReadText(file) == text ? Status() : WriteOutput(file.string(), text);
+}
+
+Result<SiteCounts> SiteFolder::Write(const SiteReport& report) const {
+  const std::map<std::string, std::string> files = SiteFiles(report);
+  SiteState state = StateOf(report, is_anonymous_);
+  for (const auto& [path, content] : files) state.files.push_back(path);
+  std::error_code error;
+  for (const char* folder : {"assets", "models", "devices", "upgrades"})
+    if (!std::filesystem::create_directories(path_ / folder, error) && error)
+      return Error{fmt::format("{}: cannot be made: {}", (path_ / folder).string(), error.message())};
+  // Whatever is written from here on is known as the site's own, so that a site that was interrupted loses no page.
+  SiteState meanwhile = before_;
+  meanwhile.files.clear();
+  std::ranges::set_union(before_.files, state.files, std::back_inserter(meanwhile.files));
+  if (meanwhile.files != before_.files) INFIMUM_RETURN_IF_ERROR(Save(meanwhile));
+  SiteCounts counts;
+  for (const auto& [path, content] : files) {
+    const std::filesystem::path file = path_ / path;
+    if (std::filesystem::file_size(file, error) == content.size() && !error && ReadText(file) == content) {
+      ++counts.unchanged;
+      continue;
+    }
+    INFIMUM_RETURN_IF_ERROR(WriteOutput(file.string(), content));
+    ++counts.written;
+  }
+  for (const std::string& path : before_.files)
+    if (!files.contains(path) && IsOfSite(path) && std::filesystem::remove(path_ / path, error)) ++counts.removed;
+  INFIMUM_RETURN_IF_ERROR(Save(state));
+  return counts;
+}
+
+}  // namespace infimum::cli
