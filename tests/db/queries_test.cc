@@ -267,7 +267,7 @@ TEST_P(ModelQueries, TheFastestRunOfEachFramework) {
   RunProfile run = testing::MakeRun();
   run.device = MakeDevice().Key().text;
   for (const double microseconds : {40.0, 36.0}) {
-    run.end_to_end = {{Latency(microseconds)}};
+    run.end_to_end = {{{Latency(microseconds)}}};
     ASSERT_TRUE(store_->ImportRun(run).ok());
   }
   run.framework_version += ".1";
