@@ -96,7 +96,7 @@ def fill(store: Path, rows: int, models: int, devices: int) -> None:
             [(model, layer, f"layer {layer}", 1 + (model * 37 + layer) % workloads) for model in range(1, models + 1) for layer in range(LAYERS)],
         )
         base.executemany("INSERT INTO runs (framework, framework_version, model_name, model_sha256, device_key, dims, threads, contract, details, best_us, low_us, high_us) "
-                         "VALUES (?, '2.9', ?, ?, ?, ?, 1, 'strict-f32', '{}', ?, ?, ?)", list(runs(models, devices, dims)))  # fmt: skip
+                         "VALUES (?, '2.9', ?, ?, ?, ?, 1, 'strict-f32', '{\"settings\":{},\"warnings\":[],\"end_to_end\":[],\"layers\":[]}', ?, ?, ?)", list(runs(models, devices, dims)))  # fmt: skip
 
 
 def runs(models: int, devices: int, dims: str) -> Iterator[tuple[object, ...]]:

@@ -289,6 +289,31 @@ TEST_P(ModelQueries, ThePeaksOfDevices) {
   EXPECT_THAT(Ask("peaks", {{"device", "Another processor"}}).rows, IsEmpty());
 }
 
+// Whatever is added; and nothing where all of it was there.
+TEST_P(ModelQueries, AFingerprintDiffersWheneverTheStoreDoes) {
+  std::vector<std::vector<QueryCell>> last = Ask("fingerprint").rows;
+  const auto has_changed = [&] {
+    std::vector<std::vector<QueryCell>> now = Ask("fingerprint").rows;
+    const bool is_other = now != last;
+    last = std::move(now);
+    return is_other;
+  };
+  EXPECT_FALSE(has_changed());
+  Add("third", MakeDevice(), "3.5.0", {Row("a", 20, true), Row("b", 16)});
+  EXPECT_FALSE(has_changed());
+  Add("third", MakeDevice(), "3.5.0", {Row("c", 20)});
+  EXPECT_TRUE(has_changed());
+  RunProfile run = testing::MakeRun();
+  ASSERT_TRUE(store_->ImportRun(run).ok());
+  EXPECT_TRUE(has_changed());
+  ASSERT_TRUE(store_->ImportModel({"third", "third sha", {}, {}}).ok());
+  EXPECT_TRUE(has_changed());
+  Device other = MakeDevice("3");
+  other.generation = "Third";
+  ASSERT_TRUE(store_->Import(other, MakeEnvironment(), {}, std::vector{testing::MakePeak(5e9)}).ok());
+  EXPECT_TRUE(has_changed());
+}
+
 TEST_P(ModelQueries, OfAnyNumberOfThreads) {
   Measurement row = Row("a", 3);
   Result<std::unique_ptr<StoreImport>> import = store_->BeginImport({"two", "two.json"});

@@ -23,12 +23,17 @@ Result<int> RunReportStore(const ReportStoreOptions& options) {
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const SiteFolder folder, SiteFolder::Open(options.output, options.site.anonymize));
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.site.address, OpenMode::kReadOnly));
-  INFIMUM_ASSIGN_OR_RETURN(SiteReport report, MakeSiteReport(*store, options.site, talk));
-  folder.AddChanges(report);
-  INFIMUM_ASSIGN_OR_RETURN(const SiteCounts counts, folder.Write(report));
-  talk.Say(fmt::format("{} and {}: {} written, {} as they were, {} removed", CountText(report.models.size(), "model"),
-                       CountText(report.devices.size(), "device"), CountText(counts.written, "file"), counts.unchanged,
-                       counts.removed));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintOf(*store, options.site));
+  std::optional<SiteCounts> counts = folder.Current(fingerprint);
+  if (!counts) {
+    INFIMUM_ASSIGN_OR_RETURN(SiteReport report, MakeSiteReport(*store, options.site, talk));
+    folder.AddChanges(report);
+    INFIMUM_ASSIGN_OR_RETURN(counts, folder.Write(report, fingerprint));
+    talk.Say(
+        fmt::format("{} on {}", CountText(report.models.size(), "model"), CountText(report.devices.size(), "device")));
+  }
+  talk.Say(fmt::format("{} written, {} as they were, {} removed", CountText(counts->written, "file"), counts->unchanged,
+                       counts->removed));
   talk.Say(fmt::format("open {}/index.html", options.output));
   return kDone;
 }

@@ -49,6 +49,12 @@ class Answer {
     return static_cast<std::int64_t>(std::clamp(number(row, column).value_or(0), -9e18, 9e18));
   }
   Latency time(std::size_t row, std::string_view column) const { return Latency(number(row, column).value_or(0)); }
+  std::string whole(std::size_t row) const {
+    std::string text;
+    for (const auto& [name, column] : columns_)
+      text += fmt::format(" {}={}{}", name, this->text(row, name), number(row, name).value_or(0));
+    return text;
+  }
   Interval interval(std::size_t row) const { return {time(row, "low_us"), time(row, "high_us")}; }
 
  private:
@@ -393,6 +399,14 @@ class Filling {
 };
 
 }  // namespace
+
+Result<std::string> FingerprintOf(Store& store, const SiteOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store, "fingerprint"));
+  // A digest: nobody reads the store's address in it.
+  const std::string text =
+      fmt::format("{} {} {} {}", InfimumVersion(), ShownAddress(options.address), options.anonymize, answer.whole(0));
+  return Sha256(std::as_bytes(std::span(text)));
+}
 
 Result<SiteReport> MakeSiteReport(Store& store, const SiteOptions& options, Talk& talk) {
   return Filling(store, options, talk).Make();

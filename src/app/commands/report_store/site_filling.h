@@ -17,6 +17,9 @@ struct SiteOptions {
   bool anonymize = false;              // models are numbered, what frameworks nobody knows are "engine"
 };
 
+// What differs whenever the site of the store may: the store's fingerprint, the options, the version.
+Result<std::string> FingerprintOf(Store& store, const SiteOptions& options);
+
 // Without changes, which site_folder.h knows.
 Result<SiteReport> MakeSiteReport(Store& store, const SiteOptions& options, Talk& talk);
 

@@ -50,7 +50,8 @@ PlaceState StateOf(const SitePlace& place, const SiteReport& report) {
 }
 
 SiteState StateOf(const SiteReport& report, bool is_anonymous) {
-  SiteState state{.data_as_of = report.data_as_of,
+  SiteState state{.store = {},
+                  .data_as_of = report.data_as_of,
                   .since = report.since,
                   .is_anonymous = is_anonymous,
                   .files = {},
@@ -127,6 +128,13 @@ Result<SiteFolder> SiteFolder::Open(const std::filesystem::path& path, bool is_a
   return folder;
 }
 
+std::optional<SiteCounts> SiteFolder::Current(const std::string& fingerprint) const {
+  std::error_code error;
+  const auto is_there = [&](const std::string& file) { return std::filesystem::exists(path_ / file, error); };
+  if (before_.store != fingerprint || !std::ranges::all_of(before_.files, is_there)) return std::nullopt;
+  return SiteCounts{.written = 0, .unchanged = before_.files.size(), .removed = 0};
+}
+
 void SiteFolder::AddChanges(SiteReport& report) const {
   if (before_.files.empty() || before_.is_anonymous != is_anonymous_) return;
   const SiteState now = StateOf(report, is_anonymous_);
@@ -149,7 +157,7 @@ Status SiteFolder::Save(const SiteState& state) const {
   return ReadText(file) == text ? Status() : WriteOutput(file.string(), text);
 }
 
-Result<SiteCounts> SiteFolder::Write(const SiteReport& report) const {
+Result<SiteCounts> SiteFolder::Write(const SiteReport& report, const std::string& fingerprint) const {
   const std::map<std::string, std::string> files = SiteFiles(report);
   SiteState state = StateOf(report, is_anonymous_);
   for (const auto& [path, content] : files) state.files.push_back(path);
@@ -160,8 +168,9 @@ Result<SiteCounts> SiteFolder::Write(const SiteReport& report) const {
   // Whatever is written from here on is known as the site's own, so that a site that was interrupted loses no page.
   SiteState meanwhile = before_;
   meanwhile.files.clear();
+  meanwhile.store.clear();
   std::ranges::set_union(before_.files, state.files, std::back_inserter(meanwhile.files));
-  if (meanwhile.files != before_.files) INFIMUM_RETURN_IF_ERROR(Save(meanwhile));
+  INFIMUM_RETURN_IF_ERROR(Save(meanwhile));
   SiteCounts counts;
   for (const auto& [path, content] : files) {
     const std::filesystem::path file = path_ / path;
@@ -172,6 +181,7 @@ Result<SiteCounts> SiteFolder::Write(const SiteReport& report) const {
     INFIMUM_RETURN_IF_ERROR(WriteOutput(file.string(), content));
     ++counts.written;
   }
+  state.store = fingerprint;
   for (const std::string& path : before_.files)
     if (!files.contains(path) && IsOfSite(path) && std::filesystem::remove(path_ / path, error)) ++counts.removed;
   INFIMUM_RETURN_IF_ERROR(Save(state));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ void VisitFields(auto& visit, Like<PlaceState> auto& place) {
 }
 
 struct SiteState {
+  std::string store;  // its fingerprint; empty while the site is written
   std::string data_as_of, since;
   bool is_anonymous = false;
   std::vector<std::string> files;  // by path
@@ -59,6 +61,7 @@ struct SiteState {
 };
 
 void VisitFields(auto& visit, Like<SiteState> auto& state) {
+  visit("store", state.store);
   visit("data_as_of", state.data_as_of);
   visit("since", state.since);
   visit("anonymous", state.is_anonymous);
@@ -76,9 +79,11 @@ class SiteFolder {
  public:
   static Result<SiteFolder> Open(const std::filesystem::path& path, bool is_anonymous);
 
+  // The site that is there, if it is of a store with this fingerprint and has all its files.
+  std::optional<SiteCounts> Current(const std::string& fingerprint) const;
   // What the report says otherwise than the site that is there; where that is nothing, the changes that it had.
   void AddChanges(SiteReport& report) const;
-  Result<SiteCounts> Write(const SiteReport& report) const;
+  Result<SiteCounts> Write(const SiteReport& report, const std::string& fingerprint) const;
 
  private:
   SiteFolder(std::filesystem::path path, bool is_anonymous) : path_(std::move(path)), is_anonymous_(is_anonymous) {}
