@@ -1,8 +1,15 @@
-"""The Python package over the program: every function, what it says of a failure, and that it stops with its caller.
+"""The Python package over the program: every function and its example, what it says of a failure, and that it stops
+with its caller.
 
-    python python_api_test.py PACKAGE_FOLDER INFIMUM MODEL.onnx
+    python python_api_test.py PACKAGE_FOLDER INFIMUM MODEL.onnx [PYTHON]
+
+PYTHON: one with ONNX Runtime, if this one has none; without it what measures a framework's run is skipped.
 """
 
+import contextlib
+import doctest
+import inspect
+import io
 import json
 import os
 import signal
@@ -15,9 +22,22 @@ from pathlib import Path
 PACKAGE, PROGRAM, MODEL = (os.path.abspath(word) for word in sys.argv[1:4])
 sys.path.insert(0, PACKAGE)
 os.environ["INFIMUM_PROGRAM"] = PROGRAM
+if len(sys.argv) > 4:
+    os.environ["INFIMUM_PYTHON"] = sys.argv[4]
 
 import infimum
 from infimum._process import _words
+
+_RUN = (
+    '{"schema":"infimum.run/1","framework":"engine","framework_version":"1","model":"m","threads":1,'
+    '"end_to_end":[{"samples_us":[50.0,51.0,52.0]}],"layers":[{"name":"a","op":"Conv","samples_us":[40.0]}]}'
+)
+_PYTHON = os.environ.get("INFIMUM_PYTHON", sys.executable)
+_TRIED = subprocess.run([_PYTHON, "-c", "import onnxruntime, onnx"], stderr=subprocess.DEVNULL, check=False)
+_LACKS_FRAMEWORK = _TRIED.returncode != 0
+if _LACKS_FRAMEWORK and len(sys.argv) > 4:
+    print(f"{_PYTHON} has no ONNX Runtime: measure and explain are not tested")
+_needs_framework = unittest.skipIf(_LACKS_FRAMEWORK, f"{_PYTHON} has no ONNX Runtime")
 
 
 class PythonApi(unittest.TestCase):
@@ -92,10 +112,47 @@ class PythonApi(unittest.TestCase):
         self.assertGreater(len(table.table()), 0)
 
     def test_a_run_is_compared(self) -> None:
-        run = '{"schema":"infimum.run/1","framework":"engine","framework_version":"1","model":"m","threads":1,' \
-              '"end_to_end":[{"samples_us":[50.0,51.0,52.0]}],"layers":[{"name":"a","op":"Conv","samples_us":[40.0]}]}'
-        Path("run.json").write_text(run)
+        Path("run.json").write_text(_RUN)
         self.assertEqual(infimum.compare(run="run.json")["schema"], "infimum.compare/1")
+
+    def test_every_function_has_an_example_that_runs(self) -> None:
+        Path("examples").mkdir()
+        infimum.synth("fc", output="examples/fc", layers="2", nodes="64", progress=False)[0].rename("examples/model.onnx")
+        small = {"layers": "1", "hidden": "64", "heads": "2", "kv_heads": "1"}
+        infimum.synth("decoder", output="examples/d", progress=False, **small)[0].rename("examples/decoder.onnx")
+        models, frameworks = [{"file": "model.onnx"}, {"file": "decoder.onnx"}], [{"name": "onnxruntime"}]
+        cells = {"schema": "infimum.evaluation/1", "models": models, "frameworks": frameworks}
+        Path("examples/cells.json").write_text(json.dumps(cells))
+        Path("examples/profile.json").write_text(_RUN)
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+        os.chdir("examples")
+        try:
+            for name, function in vars(infimum).items():
+                if name not in infimum.__all__ or name == "program" or not inspect.isfunction(function):
+                    continue
+                if _LACKS_FRAMEWORK and name in ("measure", "explain"):
+                    continue
+                with self.subTest(name), contextlib.redirect_stderr(io.StringIO()):
+                    example = doctest.DocTestFinder(recurse=False).find(function, name, globs={"infimum": infimum})[0]
+                    self.assertTrue(example.examples, f"{name} has no example")
+                    self.assertEqual(runner.run(example).failed, 0)
+        finally:
+            os.chdir("..")
+
+    @_needs_framework
+    def test_a_framework_is_measured(self) -> None:
+        run = infimum.measure(MODEL, db="measured.db", repetitions=1, seconds=0.05, progress=False)
+        self.assertEqual((run.schema, run["framework"]), ("infimum.run/1", "onnxruntime"))
+        self.assertGreater(len(run.table()), 20)
+        self.assertEqual(infimum.query(sql="SELECT count(*) FROM runs", db="measured.db")["rows"], [[1]])
+
+    @_needs_framework
+    def test_switches_of_a_framework_are_explained(self) -> None:
+        infimum.synth("fc", output="explained", layers="2", nodes="64", progress=False)
+        (model,) = Path("explained").glob("*.onnx")
+        explained = infimum.explain(model, switches="onnxruntime", budget="3s", progress=False)
+        self.assertEqual(explained.schema, "infimum.explain/1")
+        self.assertEqual(len(explained.table()), len(explained["factors"]))
 
     def test_failures_are_exceptions(self) -> None:
         with self.assertRaises(infimum.Failed) as raised:
