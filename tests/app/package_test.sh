@@ -19,7 +19,7 @@ prefix=$site/infimum/prefix
 # Neither what we built with nor the source may be found: what is missing then would be missing elsewhere.
 hidden() { unshare -m bash -c 'mount -t tmpfs none "$1" && shift && exec "$@"' _ "$CACHE_DIR" "$@"; }
 hidden "$work/venv/bin/infimum" candidates 'matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no weights=const'
-"$work/venv/bin/pip" install -q --disable-pip-version-check nbclient ipykernel pandas datasette
+"$work/venv/bin/pip" install -q --disable-pip-version-check "$wheel[notebook]" nbclient ipykernel datasette
 hidden "$work/venv/bin/python" -B tests/app/notebook_test.py "$prefix/share/infimum/models/light_squeezenet.onnx"
 hidden "$work/venv/bin/python" -B tests/app/datasette_test.py "$prefix/bin/infimum" "$prefix/share/infimum/models/light_squeezenet.onnx"
 say "the wheel runs in a fresh Python environment, in a notebook of it, and under Datasette"

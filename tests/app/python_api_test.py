@@ -8,6 +8,7 @@ PYTHON: one with ONNX Runtime, if this one has none; without it what measures a 
 
 import contextlib
 import doctest
+import functools
 import inspect
 import io
 import json
@@ -16,8 +17,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
+from unittest import mock
 
 PACKAGE, PROGRAM, MODEL = (os.path.abspath(word) for word in sys.argv[1:4])
 sys.path.insert(0, PACKAGE)
@@ -169,24 +172,80 @@ class PythonApi(unittest.TestCase):
             ["--what-if", "a", "--what-if", "b", "--dim", "batch=8", "--layers"],
         )
 
-    def test_an_interrupt_stops_the_program(self) -> None:
-        slow = Path("slow")
-        slow.write_text("#!/bin/sh\ntrap 'echo stopped > stopped; exit 130' INT\necho begun >&2\nwhile :; do sleep 0.1; done\n")
-        slow.chmod(0o755)
+    def test_an_interrupt_stops_the_program_once(self) -> None:
+        # A second signal would end the program before it has kept what it measured.
+        slow = _program(
+            "slow",
+            "trap 'echo twice > twice; exit 1' INT; trap 'echo stopped > stopped; exit 1' TERM; echo begun >&2; while :; do sleep 0.1; done",
+        )
         script = f"import sys; sys.path.insert(0, {PACKAGE!r}); import infimum; infimum.analyze('model.onnx')"
         caller = subprocess.Popen(
             [sys.executable, "-c", script], stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "INFIMUM_PROGRAM": str(slow.absolute())},
+            env={**os.environ, "INFIMUM_PROGRAM": slow}, start_new_session=True,
             # What a shell starts in the background ignores it.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
         )  # fmt: skip
         with caller:
             assert caller.stderr is not None
             self.assertEqual(caller.stderr.readline(), "begun\n")
-            caller.send_signal(signal.SIGINT)
+            os.killpg(caller.pid, signal.SIGINT)  # as a terminal and a notebook do
             self.assertIn("KeyboardInterrupt", caller.stderr.read())
         self.assertNotEqual(caller.returncode, 0)
         self.assertEqual(Path("stopped").read_text(), "stopped\n")
+        self.assertFalse(Path("twice").exists())
+
+    def test_progress_is_a_bar_where_tqdm_is_installed(self) -> None:
+        said = (
+            "begin", "measuring 1/4, 9 s left", "measuring 3/4, 1 min 05 s left", "warning: noise", "next, one 0/2",
+            "next, two 2/2", "layers 2/9 of them",
+        )  # fmt: skip
+        lines = [f"infimum: {line}" for line in said]
+        program = _program("talking", "".join(f"echo '{line}' >&2\n" for line in lines) + "echo '{\"a\": 1}'")
+        bars: list[_Bar] = []
+        with_bars = types.ModuleType("tqdm.auto")
+        with_bars.__dict__["tqdm"] = functools.partial(_Bar, bars)
+        for module, shown in ((None, lines), (with_bars, [lines[0], lines[3], lines[6]])):
+            errors = io.StringIO()
+            with (
+                mock.patch.dict(os.environ, INFIMUM_PROGRAM=program),
+                mock.patch.dict(sys.modules, {"tqdm.auto": module}),
+                contextlib.redirect_stderr(errors),
+            ):
+                infimum.inspect("model.onnx")
+            self.assertEqual(errors.getvalue().splitlines(), shown)
+        self.assertEqual(
+            [(bar.total, bar.steps, bar.closed) for bar in bars],
+            [(4, [("measuring", 1), ("measuring", 3)], 1), (2, [("next, one", 0), ("next, two", 2)], 1)],
+        )
+
+
+class _Bar:
+    """What of a tqdm is used."""
+
+    def __init__(self, made: list["_Bar"], total: int, file: object) -> None:
+        made.append(self)
+        self.total = total
+        self.n = 0
+        self.steps: list[tuple[str, int]] = []
+        self.closed = 0
+        self._what = ""
+
+    def set_description(self, what: str, refresh: bool) -> None:
+        self._what = what
+
+    def update(self, by: int) -> None:
+        self.n += by
+        self.steps.append((self._what, self.n))
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def _program(name: str, script: str) -> str:
+    path = Path(name).absolute()
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
 
 
 if __name__ == "__main__":
