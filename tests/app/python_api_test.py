@@ -172,6 +172,18 @@ class PythonApi(unittest.TestCase):
             ["--what-if", "a", "--what-if", "b", "--dim", "batch=8", "--layers"],
         )
 
+    def test_nvidias_libraries_are_those_of_the_environment(self) -> None:
+        program = _program("asked", """printf '{"libraries": "%s"}' "$INFIMUM_CUDA_LIBRARIES\"""")
+        site = Path("site").absolute()
+        folders = [site / "nvidia" / name / "lib" for name in ("cu13", "cudnn")]
+        for folder in folders:
+            folder.mkdir(parents=True)
+        given = {"INFIMUM_PROGRAM": program}
+        with mock.patch.object(sys, "path", [str(site)]), mock.patch.dict(os.environ, given):
+            self.assertEqual(infimum.inspect("model.onnx")["libraries"], ":".join(map(str, folders)))
+            os.environ["INFIMUM_CUDA_LIBRARIES"] = "mine"
+            self.assertEqual(infimum.inspect("model.onnx")["libraries"], "mine")
+
     def test_an_interrupt_stops_the_program_once(self) -> None:
         # A second signal would end the program before it has kept what it measured.
         slow = _program(

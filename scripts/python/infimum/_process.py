@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -41,7 +42,13 @@ def program() -> str:
 
 
 def environment() -> dict[str, str]:
-    return {"INFIMUM_PYTHON": sys.executable, **os.environ}
+    """What is measured is of this Python: its frameworks, and NVIDIA's libraries where packages of it have them."""
+    own = {"INFIMUM_PYTHON": sys.executable}
+    nvidia = importlib.util.find_spec("nvidia")
+    packages = nvidia.submodule_search_locations if nvidia else None
+    if libraries := [str(folder) for package in packages or [] for folder in sorted(Path(package).glob("*/lib"))]:
+        own["INFIMUM_CUDA_LIBRARIES"] = ":".join(libraries)
+    return {**own, **os.environ}
 
 
 def _words(options: Mapping[str, Option]) -> list[str]:
