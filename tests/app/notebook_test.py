@@ -1,6 +1,7 @@
-"""The example of scripts/python/README.md in a real notebook: the page shows itself, tables are tables.
+"""The example of scripts/python/README.md in a real notebook: the page shows itself, tables are tables,
+progress is a bar.
 
-    python notebook_test.py MODEL.onnx      with nbclient, ipykernel and pandas beside the installed package infimum
+    python notebook_test.py MODEL.onnx      with nbclient, ipykernel beside the installed package infimum[notebook]
 """
 
 import os
@@ -35,6 +36,8 @@ def main() -> None:
             for output in cell.outputs
             if "text/html" in output.get("data", {})
         }
+        said = "".join(output.get("text", "") for cell in notebook.cells for output in cell.outputs)
+        assert "measuring: " in said and "%|" in said, said
         assert html["page"].startswith("<iframe srcdoc="), html.keys()
         tables = [cell for cell, shown in html.items() if "<table" in shown]
         assert any("llm" in cell for cell in tables) and any("query" in cell for cell in tables), html.keys()

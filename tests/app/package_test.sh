@@ -18,12 +18,13 @@ site=$(echo "$work"/venv/lib/python3*/site-packages)
 prefix=$site/infimum/prefix
 # Neither what we built with nor the source may be found: what is missing then would be missing elsewhere.
 hidden() { unshare -m bash -c 'mount -t tmpfs none "$1" && shift && exec "$@"' _ "$CACHE_DIR" "$@"; }
-hidden "$work/venv/bin/python" -B tests/app/python_api_test.py "$site" "$prefix/bin/infimum" "$prefix/share/infimum/models/light_squeezenet.onnx"
 hidden "$work/venv/bin/infimum" candidates 'matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no weights=const'
-"$work/venv/bin/pip" install -q --disable-pip-version-check nbclient ipykernel pandas
+"$work/venv/bin/pip" install -q --disable-pip-version-check "$wheel[notebook]" nbclient ipykernel datasette
 hidden "$work/venv/bin/python" -B tests/app/notebook_test.py "$prefix/share/infimum/models/light_squeezenet.onnx"
-say "the wheel runs in a fresh Python environment, and in a notebook of it"
+hidden "$work/venv/bin/python" -B tests/app/datasette_test.py "$prefix/bin/infimum" "$prefix/share/infimum/models/light_squeezenet.onnx"
+say "the wheel runs in a fresh Python environment, in a notebook of it, and under Datasette"
 "$work/venv/bin/pip" install -q --disable-pip-version-check "$wheel[onnxruntime]"
+hidden "$work/venv/bin/python" -B tests/app/python_api_test.py "$site" "$prefix/bin/infimum" "$prefix/share/infimum/models/light_squeezenet.onnx"
 gate() { (cd "$work" && PATH="$work/venv/bin:$PATH" BUDGET=20s GITHUB_STEP_SUMMARY="$work/summary.md" hidden bash "$prefix/share/infimum/ci/gate" "$prefix/share/infimum/models/light_squeezenet.onnx" "$1"); }
 gate 1000
 grep -q "squeezenet" "$work/summary.md" && test -s "$work/infimum.html"
@@ -52,5 +53,17 @@ for release in bookworm trixie; do
     run_quietly "$work/log" chroot "$system" bash -ec 'apt-get update -qq && apt-get install -y -qq --no-install-recommends /tmp/infimum*.deb' || { tail -n 20 "$work/log" >&2; fail "the packages cannot be installed"; }
     chroot "$system" bash -ec "$main_job"
     say "the packages run on $release"
+    # The steps of the container file; what a builder mounts and what this machine's pip trusts are copied.
+    mkdir -p "$system/dist" "$system/work"
+    cp "$wheel" "$system/dist/"
+    cp -L "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$system/trusted.crt"
+    sed -nE 's/^RUN (--mount=[^ ]+ )?//p' scripts/Containerfile >"$work/steps"
+    (($(wc -l <"$work/steps") == $(grep -c '^RUN' scripts/Containerfile))) || fail "no steps in scripts/Containerfile"
+    run_quietly "$work/log" chroot "$system" env -u PIP_FIND_LINKS -u REQUESTS_CA_BUNDLE -u CURL_CA_BUNDLE PIP_CERT=/trusted.crt bash -ec "$(cat "$work/steps")" || { tail -n 20 "$work/log" >&2; fail "the container's steps fail"; }
+    cp "$prefix/share/infimum/models/light_squeezenet.onnx" "$system/work/"
+    entry=$(sed -nE 's/^ENTRYPOINT \["(.*)"\]/\1/p' scripts/Containerfile)
+    chroot "$system" bash -ec "cd /work && $entry analyze light_squeezenet.onnx --budget 5s --report page.html -q && test -s page.html"
+    chroot "$system" bash -ec "cd /work && $entry query --sql 'SELECT framework FROM runs'" | grep -q onnxruntime
+    say "the container's steps run"
   fi
 done

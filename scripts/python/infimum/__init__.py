@@ -116,7 +116,12 @@ class Analysis(Bracket):
 def analyze(
     model: Path_, *, db: str = "infimum.db", budget: str | None = None, device: str | None = None, **options: Option
 ) -> Analysis:
-    """Measures the model's layers and a framework's run here (or, with `device`, what is known of another one)."""
+    """Measures the model's layers and a framework's run here (or, with `device`, what is known of another one).
+
+    >>> page = infimum.analyze("model.onnx", budget="5s", framework="none", no_replay=True)
+    >>> page.headline
+    '...A program that reads every weight once takes at least ... µs on this device, by its measured rates.'
+    """
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "page.html")
         given = {**options, "db": db, "budget": budget, "device": device, "report": page}
@@ -125,7 +130,11 @@ def analyze(
 
 
 def report(model: Path_, *, db: str = "infimum.db", **options: Option) -> Analysis:
-    """The report of what the store has; measures nothing."""
+    """The report of what the store has; measures nothing.
+
+    >>> infimum.report("model.onnx", device="h100-sxm").page[:15]
+    '<!DOCTYPE html>'
+    """
     with tempfile.TemporaryDirectory() as folder:
         page, data = Path(folder, "page.html"), Path(folder, "page.json")
         for file in (page, data):
@@ -134,17 +143,31 @@ def report(model: Path_, *, db: str = "infimum.db", **options: Option) -> Analys
 
 
 def inspect(model: Path_, **options: Option) -> Answer:
-    """The model's layers: configuration, FLOPs, bytes."""
+    """The model's layers: configuration, FLOPs, bytes.
+
+    >>> [layer["op"] for layer in infimum.inspect("model.onnx")["layers"]]
+    [..., 'Gemm', 'Relu', 'Gemm']
+    """
     return Answer(answer("inspect", [model], options))
 
 
 def bound(model: Path_, *, db: str = "infimum.db", device: str | None = None, **options: Option) -> Bracket:
-    """The bracket by the store's rows and the device's data sheet; measures nothing."""
+    """The bracket by the store's rows and the device's data sheet; measures nothing.
+
+    >>> bracket = infimum.bound("model.onnx", device="h100-sxm", what_if=["peak:memory=2x"])
+    >>> bracket.floors["dense-read"] <= bracket.floors["textbook"]
+    True
+    """
     return Bracket(answer("bound", [model], {**options, "db": db, "device": device}))
 
 
 def measure(model: Path_, *, db: str = "infimum.db", framework: str | None = None, **options: Option) -> Answer:
-    """A framework's run, end to end and layer by layer; the store keeps it."""
+    """A framework's run, end to end and layer by layer; the store keeps it. `python` names another Python's framework.
+
+    >>> run = infimum.measure("model.onnx", framework="onnxruntime", repetitions=1, seconds=0.2)
+    >>> min(run["end_to_end"][0]["samples_us"]) > 0
+    True
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "run.json")
         run("measure", [model], {**options, "db": db, "framework": framework, "output": file})
@@ -152,40 +175,71 @@ def measure(model: Path_, *, db: str = "infimum.db", framework: str | None = Non
 
 
 def compare(model: Path_ | None = None, *, db: str = "infimum.db", **options: Option) -> Answer:
-    """Where a profiled run's time went: run="profile.json", several as a list; max_gap=1.3 is a gate."""
+    """Where a profiled run's time went: run="profile.json", several as a list; max_gap=1.3 is a gate.
+
+    >>> infimum.compare(run="profile.json").schema
+    'infimum.compare/1'
+    """
     return Answer(answer("compare", [] if model is None else [model], {**options, "db": db}))
 
 
 def llm(model: Path_, *, db: str = "infimum.db", device: str | None = None, **options: Option) -> Answer:
-    """Tokens per second at most, over batch, context, device and type of weights: a row is a phase of a place."""
+    """Tokens per second at most, over batch, context, device and type of weights: a row is a phase of a place.
+
+    >>> cells = infimum.llm("decoder.onnx", device="l40s,h100-sxm", context="1k", batch=1)["cells"]
+    >>> sorted({cell["fields"]["phase"] for cell in cells})
+    ['decode']
+    """
     return Answer(answer("llm", [model], {**options, "db": db, "device": device}), "cells")
 
 
 def explain(model: Path_, *, db: str = "infimum.db", **options: Option) -> Answer:
-    """What each choice of kernel and fusion wins, by switching it on and off."""
+    """What each choice of kernel and fusion wins, or each of a framework's own switches, by switching it on and off.
+
+    >>> infimum.explain("model.onnx", switches="onnxruntime", budget="3s")["level0"]["program"]
+    'onnxruntime ... as by default'
+    """
     return Answer(answer("explain", [model], {**options, "db": db}), "factors")
 
 
 def evaluate(file: Path_, *, db: str = "infimum.db", **options: Option) -> Answer:
-    """The cells that an evaluation file states; list=True measures nothing."""
+    """The cells that an evaluation file states; list=True measures nothing.
+
+    >>> len(infimum.evaluate("cells.json", list=True)["cells"])
+    2
+    """
     return Answer(answer("evaluate", [file], {**options, "db": db}), "cells")
 
 
 def query(
     name: str | None = None, *, db: str = "infimum.db", sql: str | None = None, **parameters: str | float
 ) -> Answer:
-    """A named question to the store with its parameters as keywords, or `sql`; without either the list of questions."""
+    """A named question to the store with its parameters as keywords, or `sql`; without either the list of questions.
+
+    >>> infimum.query("coverage", model="model", all="yes")["columns"][:3]
+    ['model', 'dims', 'device']
+    >>> infimum.query(sql="SELECT count(*) AS devices FROM devices")["rows"]
+    [[1]]
+    """
     words = [] if name is None else [name, *(f"{key}={value}" for key, value in parameters.items())]
     return Answer(answer("query", words, {"db": db, "sql": sql}), "rows")
 
 
 def devices(*, db: str = "infimum.db") -> Answer:
-    """This machine, those with rows in the store, and those with a data sheet."""
+    """This machine, those with rows in the store, and those with a data sheet.
+
+    >>> any(device["here"] for device in infimum.devices()["devices"])
+    True
+    """
     return Answer(answer("devices", [], {"db": db}), "devices")
 
 
 def synth(family: str, *, output: Path_, **options: Option) -> list[Path]:
-    """Models of a family as ONNX files in the folder `output`: synth("fc", output="models", layers="2,4")."""
+    """Models of a family as ONNX files in the folder `output`.
+
+    >>> len(infimum.synth("fc", output="models", layers="2,4"))
+    2
+    """
     folder = Path(output)
     known = set(folder.glob("*.onnx"))
     run("synth", [family], {**options, "output": folder})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -40,7 +42,13 @@ def program() -> str:
 
 
 def environment() -> dict[str, str]:
-    return {"INFIMUM_PYTHON": sys.executable, **os.environ}
+    """What is measured is of this Python: its frameworks, and NVIDIA's libraries where packages of it have them."""
+    own = {"INFIMUM_PYTHON": sys.executable}
+    nvidia = importlib.util.find_spec("nvidia")
+    packages = nvidia.submodule_search_locations if nvidia else None
+    if libraries := [str(folder) for package in packages or [] for folder in sorted(Path(package).glob("*/lib"))]:
+        own["INFIMUM_CUDA_LIBRARIES"] = ":".join(libraries)
+    return {**own, **os.environ}
 
 
 def _words(options: Mapping[str, Option]) -> list[str]:
@@ -62,14 +70,60 @@ def _words(options: Mapping[str, Option]) -> list[str]:
     return words
 
 
+class _Messages:
+    """Shows what the program says: lines, and how far it is as a bar where tqdm is installed."""
+
+    _PROGRESS = re.compile(r"infimum: (.+) (\d+)/(\d+)(?:, .* left)?\n")
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            tqdm = None
+        self._tqdm = tqdm
+        self._bar: Any = None
+
+    def show(self, line: str) -> None:
+        progress = self._PROGRESS.fullmatch(line) if self._tqdm else None
+        if progress is None:
+            self.close()
+            print(line, end="", file=sys.stderr)
+            return
+        what, done, total = progress[1], int(progress[2]), int(progress[3])
+        if self._bar is None or self._bar.total != total or done < self._bar.n:
+            self.close()
+            self._bar = self._tqdm(total=total, file=sys.stderr)
+        self._bar.set_description(what, refresh=False)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _start(call: Sequence[str]) -> subprocess.Popen[str]:
+    """A terminal and a notebook interrupt all processes of a group, and a second signal ends the program at once: it
+    ignores theirs, and `run` passes it on as SIGTERM, which is the same to it."""
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
+    try:
+        return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+    finally:
+        if in_main:
+            signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
 def run(command: str, positional: Sequence[object], options: Mapping[str, Option]) -> str:
-    """What the command wrote to standard output. Messages go to sys.stderr as they come, which a notebook shows, but
-    with progress=False among the options; Ctrl-C stops the program, which keeps what it has measured."""
+    """What the command wrote to standard output. Messages go to sys.stderr as they come, which a notebook shows,
+    progress as a bar where tqdm is installed, but with progress=False among the options. Ctrl-C stops the program, which
+    keeps what it has measured."""
     progress = options.get("progress", True) is not False
     call = [program(), command, *(str(one) for one in positional), *_words(options)]
     messages: list[str] = []
+    shown = _Messages()
     output: list[str] = []
-    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as process:
+    with _start(call) as process:
         assert process.stdout is not None and process.stderr is not None
         reader = threading.Thread(target=lambda answers: output.append(answers.read()), args=(process.stdout,))
         reader.start()
@@ -77,14 +131,15 @@ def run(command: str, positional: Sequence[object], options: Mapping[str, Option
             for line in process.stderr:
                 messages.append(line.rstrip("\n"))
                 if progress and not line.startswith(ERROR):
-                    print(line, end="", file=sys.stderr)
+                    shown.show(line)
             code = process.wait()
         except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
+            process.terminate()
             process.wait()
             raise
         finally:
             reader.join()
+            shown.close()
     if code != 0:
         errors = [line.removeprefix(ERROR) for line in messages if line.startswith(ERROR)]
         raise Failed(code, "\n".join(errors or messages[-3:]) or f"infimum {command} ended with {code}")

@@ -82,6 +82,43 @@ TEST_F(StoreCommands, AModelIsImportedAndAskedAbout) {
   program_.Run({"query", "coverage", "model=light_squeezenet", "--db", "a.db"});
 }
 
+// Datasette binds texts by name, empty ones where nothing was typed; SQLite takes what is not bound for NULL. Both
+// stand for a parameter's own value.
+TEST_F(StoreCommands, TheQuestionsForDatasetteAnswerTheSame) {
+  program_.Run({"db", "init", "--db", "empty.db"});
+  Measure();
+  std::size_t rows = 0;
+  for (const char* database : {"empty.db", "a.db"}) {
+    const nlohmann::json metadata = program_.Json({"query", "--datasette", "--db", database});
+    const nlohmann::json& queries = metadata["databases"][std::filesystem::path(database).stem().string()]["queries"];
+    const nlohmann::json known = program_.Json({"query", "--format", "json"})["rows"];
+    EXPECT_EQ(queries.size(), known.size());
+    for (const nlohmann::json& row : known) {
+      const std::string name = row[0].get<std::string>();
+      SCOPED_TRACE(name);
+      ASSERT_TRUE(queries.contains(name));
+      EXPECT_THAT(queries[name]["description"].get<std::string>(), StartsWith(row[2].get<std::string>()));
+      const std::string sql = queries[name]["sql"].get<std::string>();
+      EXPECT_THAT(sql, Not(HasSubstr("$")));
+      std::vector<std::string> ask{"query", name, "--db", database, "--format", "json"};
+      for (const nlohmann::json& parameter : queries[name]["params"]) {
+        const std::string word = parameter.get<std::string>();
+        EXPECT_THAT(sql, HasSubstr(":" + word));
+        if (sql.find("nullif(:" + word + ",") == std::string::npos) ask.push_back(word + "=");
+      }
+      const nlohmann::json answer = program_.Json(ask);
+      const nlohmann::json same = program_.Json({"query", "--sql", sql, "--db", database, "--format", "json"});
+      EXPECT_EQ(same["columns"], answer["columns"]);
+      EXPECT_EQ(same["rows"], answer["rows"]);
+      rows += answer["rows"].size();
+    }
+    EXPECT_THAT(queries["sweep"]["sql"].get<std::string>(),
+                AllOf(HasSubstr("= :evaluation"), HasSubstr("= coalesce(nullif(:field,''),'threads')")));
+  }
+  EXPECT_GT(rows, 0);
+  EXPECT_EQ(program_.Infimum({"query", "coverage", "--datasette"}).exit_code, 2);
+}
+
 TEST_F(StoreCommands, AnotherDeviceIsAnalyzedWithoutMeasuring) {
   const testing::Ended ended = program_.Infimum({"analyze", testing::ProgramTest::Light("squeezenet"), "--device",
                                                  "L40S", "--db", "a.db", "--report", "there.md"});

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,7 @@ struct QueryOptions {
   std::vector<std::string> parameters;
   std::string sql;
   SqlLimits limits;
+  bool datasette = false;
   std::string database = "infimum.db";
   OutputFormat format = OutputFormat::kTable;
 };
@@ -82,6 +84,41 @@ std::string JsonOf(const std::string& name, const QueryTable& answer) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+// The query's SQL with parameters by name. Datasette gives each as a text, an empty one where nothing was typed, and
+// has no values of its own for those.
+std::string SqlWithNames(const NamedQuery& query) {
+  std::string sql = query.sql;
+  for (std::size_t i = query.parameters.size(); i > 0; --i) {  // $10 before $1
+    const QueryParameter& parameter = query.parameters[i - 1];
+    const std::string place = fmt::format("${}", i);
+    const std::string name = parameter.otherwise
+                                 ? fmt::format("coalesce(nullif(:{},''),'{}')", parameter.name, *parameter.otherwise)
+                                 : ":" + parameter.name;
+    for (std::size_t at = 0; (at = sql.find(place, at)) != std::string::npos; at += name.size())
+      sql.replace(at, place.size(), name);
+  }
+  return sql;
+}
+
+// Metadata of Datasette that makes each named question a page of the database's.
+std::string DatasetteMetadata(const std::string& database) {
+  nlohmann::ordered_json queries = nlohmann::ordered_json::object();
+  for (const NamedQuery& query : NamedQueries()) {
+    std::string description = query.what;
+    nlohmann::ordered_json names = nlohmann::ordered_json::array();
+    for (const QueryParameter& parameter : query.parameters) {
+      const bool has_value = parameter.otherwise && !parameter.otherwise->empty();
+      description +=
+          fmt::format(" {}{}: {}.", parameter.name, has_value ? " [" + *parameter.otherwise + "]" : "", parameter.what);
+      names.push_back(parameter.name);
+    }
+    queries[query.name] = {{"description", description}, {"params", names}, {"sql", SqlWithNames(query)}};
+  }
+  nlohmann::ordered_json document;
+  document["databases"][std::filesystem::path(database).stem().string()]["queries"] = queries;
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 // A function that computes for long within one row answers no limit of the database's: then the process ends, which
 // holds nothing.
 class Watchdog {
@@ -119,6 +156,10 @@ Result<QueryTable> Ask(const QueryOptions& options) {
 }
 
 Result<int> RunQuery(const QueryOptions& options) {
+  if (options.datasette) {
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", DatasetteMetadata(options.database)));
+    return kDone;
+  }
   INFIMUM_ASSIGN_OR_RETURN(const QueryTable answer, Ask(options));
   INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
                                       {.table = [&] { return SectionTable(TableOf(answer, true), TerminalWidth()); },
@@ -159,6 +200,11 @@ void AddQueryCommand(CLI::App& app, Invocation& invocation) {
       ->add_flag("--as-superuser", options->limits.as_superuser,
                  "allow a PostgreSQL superuser, who can read the server's files through a query")
       ->needs(sql);
+  command
+      ->add_flag("--datasette", options->datasette,
+                 "metadata that makes the questions pages of Datasette over the file of --db")
+      ->excludes(name)
+      ->excludes(sql);
   options->limits.interrupted = Interrupted;
   AddDatabase(command, options->database);
   AddFormat(command, options->format);
