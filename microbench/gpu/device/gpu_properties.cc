@@ -8,7 +8,7 @@
 namespace infimum::cuda {
 namespace {
 
-// Those of cuDNN 9.8 to 9.19, apart from the name and the two lists.
+// Those of cuDNN 9.8 to 9.24, apart from the name and the two lists; 9.28 also asks for memoryBusWidth (in bits).
 constexpr std::array<std::string_view, 18> kNumbers{"deviceVer",
                                                     "driverVer",
                                                     "cudaDeviceId",
