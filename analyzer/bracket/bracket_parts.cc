@@ -51,6 +51,14 @@ std::optional<SeveralHosts> HostsOf(const MeasuredRows& rows) {
   return several;
 }
 
+// Measured by the runner for GPUs where cuDNN or cuBLASLt was not found.
+bool LacksLibraries(const EnvironmentKey& environment) {
+  const auto has = [&](std::string_view library) {
+    return environment.text.find("library:" + std::string(library) + "=") != std::string::npos;
+  };
+  return has("cuda-driver") && (!has("cudnn") || !has("cublaslt"));
+}
+
 }  // namespace
 
 bool LacksScales(const Workload& workload) {
@@ -110,6 +118,7 @@ std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<con
       "free-layouts", CacheTag(selection.cache),
       selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
   if (bracket.hosts) tags.push_back("several-hosts");
+  if (std::ranges::any_of(bracket.environments, LacksLibraries)) tags.push_back("missing-libraries");
   if (bracket.pace.most() >= Pace::kWorthSaying) tags.push_back("held-to-metronome");
   const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
   if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");

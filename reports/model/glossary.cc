@@ -60,6 +60,9 @@ constexpr auto kTags = std::to_array<Explained>({
     {"several-hosts",
      "The measurements come from several machines with the same processor and libraries: no single one showed all of "
      "them."},
+    {"missing-libraries",
+     "cuDNN or cuBLASLt was not found where it was measured: none of its kernels is a candidate, and the true bound is "
+     "lower."},
     {"estimated-layers", "Some layers are estimated by the bytes they must move and the measured copy rate."},
     {"integers-without-scales",
      "Element-wise layers and poolings on 8 bits were measured on plain integers: with the scales that a model’s have "

@@ -95,6 +95,23 @@ TEST(Bracket, RowsWithoutAHostAreOfAnotherOneWhereTheirSystemIs) {
   EXPECT_TRUE(hosts->clocks_differ());
 }
 
+// The best kernels of a GPU are those of its vendor's libraries.
+TEST(Bracket, AGpuWithoutItsLibrariesIsSaid) {
+  const ModelGraph graph = SmallModel();
+  const auto tags = [&](std::map<std::string, std::string> libraries) {
+    KnownRows source;
+    Environment environment = OnHost("a", "performance");
+    environment.libraries = std::move(libraries);
+    source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)}), environment);
+    return BracketOf(graph, source).bounds[0].assumptions;
+  };
+  EXPECT_THAT(tags({{"cuda-driver", "13.0"}, {"cublaslt", "13.0"}}), Contains("missing-libraries"));
+  EXPECT_THAT(tags({{"cuda-driver", "13.0"}, {"cudnn", "9.28"}}), Contains("missing-libraries"));
+  EXPECT_THAT(tags({{"cuda-driver", "13.0"}, {"cudnn", "9.28"}, {"cublaslt", "13.0"}}),
+              Not(Contains("missing-libraries")));
+  EXPECT_THAT(tags({{"onednn", "3.2"}}), Not(Contains("missing-libraries")));
+}
+
 TEST(Bracket, OfOneHostNothingIsSaid) {
   const ModelGraph graph = SmallModel();
   KnownRows source;
