@@ -89,6 +89,10 @@ def fill(store: Path, rows: int, models: int, devices: int) -> None:
             "VALUES (?, ?, 'strict-f32', 'warm', ?, ?, 1, ?, ?, ?, '', ?, NULL, '[]', 1, ?, ?, ?, 11)",
             measurements(rows, devices, workloads),
         )
+        base.execute(
+            "INSERT INTO repetitions (measurement_id, position, count, minimum_us, median_us, p95_us, samples_us) "
+            "SELECT id, 0, 30, low_us, best_us, high_us, x'' FROM measurements WHERE outcome = 'measured'"
+        )
         dims = '{"batch":1}'
         base.executemany("INSERT INTO models VALUES (?, ?, ?, ?, ?)", [(n, f"key {n}", f"model {n}", f"{n:064x}", dims) for n in range(1, models + 1)])
         base.executemany(
