@@ -1,6 +1,6 @@
 -- The cost of the library's own choice: its time against the best of the same campaign and library set, largest loss
 -- first.
--- :device=      only this device, by name
+-- :device=      only this device, by name or key
 -- :model=       only the layers of this model, by name
 -- :family=      only this family of layers
 -- :least=0.05   the smallest relative loss that is listed
@@ -22,7 +22,7 @@ FROM (
   SELECT m.device_id, m.environment_id, m.workload_id, m.contract, m.cache, m.campaign_id, min(m.best_us) AS best_us,
          min(CASE WHEN m.library_choice = 1 THEN m.best_us END) AS choice_us
   FROM devices s CROSS JOIN measurements m
-  WHERE m.device_id = s.id AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
+  WHERE m.device_id = s.id AND m.outcome = 'measured' AND :device IN ('', s.name, s.key)
     AND m.workload_id IN (
       SELECT l.workload_id FROM current_models o JOIN model_layers l ON l.model_id = o.id
       WHERE o.name = :model AND l.workload_id IS NOT NULL

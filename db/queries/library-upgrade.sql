@@ -6,12 +6,12 @@
 -- :from         its version before
 -- :to           its version after
 -- :model=       only the layers of this model, by name
--- :device=      only this device, by name
+-- :device=      only this device, by name or key
 -- :family=      only this family of layers (convolution, matmul, region)
 -- :least=0.05   the smallest relative difference that matters
 SELECT d.name AS device, both_sides.contract, both_sides.cache, both_sides.threads,
        CASE WHEN after_us > before_us THEN 'slower' ELSE 'faster' END AS verdict, before_us, after_us,
-       after_us / before_us AS ratio, w.text AS layer
+       after_us / before_us AS ratio, w.text AS layer, d.key AS device_key
 FROM (
   SELECT m.workload_id, m.device_id, m.contract, m.cache, e.threads,
          min(CASE WHEN l.version = :from THEN m.best_us END) AS before_us,
@@ -24,7 +24,7 @@ FROM (
   JOIN environments e ON e.id = m.environment_id
   JOIN candidates c ON c.id = m.candidate_id
   WHERE l.library = :library AND l.version IN (:from, :to) AND m.device_id = s.id
-    AND m.environment_id = l.environment_id AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
+    AND m.environment_id = l.environment_id AND m.outcome = 'measured' AND :device IN ('', s.name, s.key)
     AND (c.library = :library OR c.library LIKE :library || '-%')
     AND m.workload_id IN (
       SELECT k.workload_id FROM current_models o JOIN model_layers k ON k.model_id = o.id

@@ -2,7 +2,7 @@
 -- times its executions, in sum. Layers without a measurement add nothing: `layers_measured` of `layers` are in the sum;
 -- the query coverage lists the others.
 -- :model=       only this model, by name
--- :device=      only this device, by name
+-- :device=      only this device, by name or key
 -- :generation=  only devices of this generation
 -- :cache=warm   warm, cold or cold-weights (which only layers with weights have)
 -- :threads=1    threads of a processor; GPUs count as one; empty: any number, each apart
@@ -10,7 +10,8 @@
 SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, summed.layers_measured,
        (SELECT count(*) FROM model_layers a WHERE a.model_id = o.id AND a.status <> 'free' AND a.executions > 0)
          AS layers,
-       summed.sequential_us, summed.low_us, summed.high_us, e.libraries, e.threads, o.sha256
+       summed.sequential_us, summed.low_us, summed.high_us, e.libraries, e.threads, o.sha256,
+       d.key AS device_key
 FROM (
   SELECT layer.model_id, best.device_id, best.environment_id, CAST(sum(layer.layers) AS BIGINT) AS layers_measured,
          sum(layer.executions * best.best_us) AS sequential_us, sum(layer.executions * best.low_us) AS low_us,
@@ -41,6 +42,6 @@ JOIN models o ON o.id = summed.model_id
 JOIN devices d ON d.id = summed.device_id
 LEFT JOIN generations g ON g.id = d.generation_id
 JOIN environments e ON e.id = summed.environment_id
-WHERE (:threads = '' OR CAST(e.threads AS TEXT) = :threads) AND (:device = '' OR d.name = :device)
+WHERE (:threads = '' OR CAST(e.threads AS TEXT) = :threads) AND :device IN ('', d.name, d.key)
   AND (:generation = '' OR g.name = :generation)
 ORDER BY model, o.dims, g.year IS NULL, g.year, device, layers_measured DESC, sequential_us

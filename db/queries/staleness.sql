@@ -1,5 +1,5 @@
 -- The age of the measurements of each device and library set, oldest first.
-SELECT d.name AS device, g.name AS generation, e.libraries, m.oldest, m.newest, m.measurements
+SELECT d.name AS device, g.name AS generation, e.libraries, m.oldest, m.newest, m.measurements, d.key AS device_key
 FROM (
   SELECT device_id, environment_id, min(measured_at) AS oldest, max(measured_at) AS newest, count(*) AS measurements
   FROM measurements

@@ -91,7 +91,30 @@ void SetGap(const SitePlace& place, Cell& cell) {
   cell.tone = *gap > 1 + kMatters ? CellTone::kSlower : *gap < 1 ? CellTone::kFaster : CellTone::kSame;
 }
 
-Cell MatrixCell(const SiteReport& report, const SiteModel& model, const SiteDevice& device, const SitePlace* place) {
+// A device, of a processor by so many threads: a column of the index.
+struct Column {
+  std::size_t device = 0;
+  std::int64_t threads = 1;
+};
+
+std::vector<Column> ColumnsOf(const SiteReport& report) {
+  std::vector<std::set<std::int64_t>> threads(report.devices.size());
+  for (const SitePlace& place : report.places) threads[place.device].insert(place.threads);
+  std::vector<Column> columns;
+  for (std::size_t device = 0; device < threads.size(); ++device) {
+    if (threads[device].empty()) threads[device].insert(1);
+    for (const std::int64_t number : threads[device]) columns.push_back({device, number});
+  }
+  return columns;
+}
+
+std::string TitleOf(const SiteReport& report, const Column& column) {
+  const SiteDevice& device = report.devices[column.device];
+  if (device.is_gpu) return device.name;
+  return device.name + ", " + CountText(static_cast<std::size_t>(column.threads), "thread");
+}
+
+Cell MatrixCell(const SiteReport& report, const SiteModel& model, const SitePlace* place) {
   if (place == nullptr) {
     Cell none("–");
     none.tone = CellTone::kUnknown;
@@ -105,10 +128,10 @@ Cell MatrixCell(const SiteReport& report, const SiteModel& model, const SiteDevi
     cell.tone = CellTone::kUnknown;
   }
   cell.link = model.path + "#" + AnchorOf(report.devices[place->device].path);
-  cell.hint = fmt::format(
-      "{}, {}\n{}, {}\n{}{}", NameOf(model), device.name, LayersText(*place, model) + " layers", place->libraries,
-      DayOf(place->newest),
-      place->run ? fmt::format("\n{} {}", place->run->framework, FormatLatency(place->run->time)) : std::string());
+  cell.hint = fmt::format("{}, {}\n{} layers\n{}{}", NameOf(model), TitleOf(report, {place->device, place->threads}),
+                          LayersText(*place, model), place->libraries,
+                          place->newest.empty() ? std::string() : ", rows up to " + DayOf(place->newest));
+  if (place->run) cell.hint += fmt::format("\n{} {}", place->run->framework, FormatLatency(place->run->time));
   return cell;
 }
 
@@ -116,19 +139,20 @@ Section Matrix(const SiteReport& report) {
   Section section{.id = "models",
                   .title = "Models by devices",
                   .note =
-                      "The sequential bound: the best known time of each layer, in sum. Behind it how many times as "
-                      "long the fastest run of a framework takes, which its colour says too. In italics: how many "
-                      "layers have a time, where not all have."};
+                      "The sequential bound with warm caches: the best known time of each layer, in sum. Behind it how "
+                      "many times as long the fastest run of a framework takes, which its colour says too. In italics: "
+                      "how many layers have a time, where not all have."};
   section.columns = {NameColumn("model"), NumberColumn("layers")};
   section.first_side = section.columns.size();
   section.shown = kShownModels;
-  for (const SiteDevice& device : report.devices) section.columns.push_back(NumberColumn(device.name));
+  const std::vector<Column> columns = ColumnsOf(report);
+  for (const Column& column : columns) section.columns.push_back(NumberColumn(TitleOf(report, column)));
   for (std::size_t model = 0; model < report.models.size(); ++model) {
     const SiteModel& of = report.models[model];
     TableRow& row = section.rows.emplace_back();
     row = {LinkCell(NameOf(of), of.path), CountCell(static_cast<std::size_t>(of.layers + of.unknown))};
-    for (std::size_t device = 0; device < report.devices.size(); ++device)
-      row.push_back(MatrixCell(report, of, report.devices[device], MainPlace(report, model, device)));
+    for (const Column& column : columns)
+      row.push_back(MatrixCell(report, of, FindPlace(report, model, column.device, column.threads)));
   }
   return section;
 }
@@ -137,7 +161,7 @@ Section Changes(const SiteReport& report) {
   Section section{.id = "changes",
                   .title = "What changed",
                   .note = report.since.empty()
-                              ? std::string("This is the first site of the store.")
+                              ? std::string("Nothing since the first site in this folder.")
                               : fmt::format("Since the site with rows up to {}.{}", DayOf(report.since),
                                             report.changes.empty() ? " Nothing of what it shows." : "")};
   section.shown = kShownRows;
@@ -161,16 +185,19 @@ Section Devices(const SiteReport& report) {
                      NumberColumn("library sets")};
   for (std::size_t device = 0; device < report.devices.size(); ++device) {
     const SiteDevice& of = report.devices[device];
-    std::size_t models = 0, complete = 0;
-    for (std::size_t model = 0; model < report.models.size(); ++model)
-      if (const SitePlace* const place = MainPlace(report, model, device))
-        ++models, complete += place->is_complete ? 1 : 0;
+    std::set<std::size_t> models, complete;
+    for (const SitePlace& place : report.places) {
+      if (place.device != device) continue;
+      models.insert(place.model);
+      if (place.is_complete) complete.insert(place.model);
+    }
     std::int64_t rows = 0;
     for (const SiteLibraries& libraries : of.libraries) rows += libraries.measurements;
     const SiteLibraries newest = of.libraries.empty() ? SiteLibraries{} : of.libraries.front();
     section.rows.push_back({LinkCell(of.name, of.path), of.generation, of.year ? std::to_string(*of.year) : "",
-                            CountCell(models), CountCell(complete), newest.libraries, DayOf(newest.newest),
-                            CountCell(static_cast<std::size_t>(rows)), CountCell(of.libraries.size())});
+                            CountCell(models.size()), CountCell(complete.size()), newest.libraries,
+                            DayOf(newest.newest), CountCell(static_cast<std::size_t>(rows)),
+                            CountCell(of.libraries.size())});
   }
   return section;
 }
@@ -180,7 +207,7 @@ Section Holes(const SiteReport& report, std::optional<std::size_t> model, std::o
   Section section{.id = "holes", .title = "Layers without a time", .shown = kShownRows};
   std::vector<std::string> parameters;
   if (model) parameters.push_back("model=" + report.models[*model].name);
-  if (device) parameters.push_back("device=" + report.devices[*device].name);
+  if (device) parameters.push_back("device=" + report.devices[*device].asked);
   const std::string asked = AskedBy(report, "coverage", parameters);
   const auto is_shown = [&](const SiteHole& hole) {
     return (!model || hole.model == *model) && (!device || hole.device == *device);
@@ -189,12 +216,15 @@ Section Holes(const SiteReport& report, std::optional<std::size_t> model, std::o
     section.note = "Every layer that can be measured has a time.";
     return section;
   }
-  section.note =
-      "Configurations of layers. The command, run on the device, measures what is missing. " + asked + " names them.";
-  section.columns = {NameColumn("model"),    NameColumn("device"),        NumberColumn("missing"),
-                     NumberColumn("failed"), NumberColumn("unsupported"), NameColumn("filled by")};
+  section.note = "Configurations of layers. The command, run on the device, measures what is missing. " + asked +
+                 " names those of one thread; `threads=2` those of two.";
   std::vector<SiteHole> holes;
   std::ranges::copy_if(report.holes, std::back_inserter(holes), is_shown);
+  const bool has_threads = HasThreads(report, holes);
+  section.columns = {NameColumn("model"), NameColumn("device")};
+  if (has_threads) section.columns.push_back(NumberColumn("threads"));
+  for (const char* title : {"missing", "failed", "unsupported"}) section.columns.push_back(NumberColumn(title));
+  section.columns.push_back(NameColumn("filled by"));
   std::ranges::stable_sort(holes, std::greater<>(), &SiteHole::missing);
   const bool is_index = !model && !device;
   AddRows(holes, kMostRows, section, [&](const SiteHole& hole) {
@@ -204,18 +234,19 @@ Section Holes(const SiteReport& report, std::optional<std::size_t> model, std::o
     std::string command;
     if (hole.missing + hole.failed > 0) {
       command = fmt::format("infimum analyze {}", ShellQuoted(of.name + ".onnx"));
-      for (const std::string_view dim : Split(of.dims, ' '))
-        if (!dim.empty()) command += " --dim " + ShellQuoted(dim);
+      for (const std::string& binding : of.bindings) command += " --dim " + ShellQuoted(binding);
+      if (on.is_gpu) command += " --backend cuda";
+      if (hole.threads != 1) command += fmt::format(" --threads {}", hole.threads);
       if (!report.address.empty()) command += " --db " + ShellQuoted(report.address);
     }
     Cell filled(command);
     filled.is_code = true;
-    return TableRow{LinkCell(NameOf(of), link(of.path)),
-                    LinkCell(on.name, link(on.path)),
-                    CountCell(static_cast<std::size_t>(hole.missing)),
-                    CountCell(static_cast<std::size_t>(hole.failed)),
-                    CountCell(static_cast<std::size_t>(hole.unsupported)),
-                    filled};
+    TableRow row{LinkCell(NameOf(of), link(of.path)), LinkCell(on.name, link(on.path))};
+    if (has_threads) row.push_back(ThreadsCell(on, hole.threads));
+    for (const std::int64_t layers : {hole.missing, hole.failed, hole.unsupported})
+      row.push_back(CountCell(static_cast<std::size_t>(layers)));
+    row.push_back(filled);
+    return row;
   });
   return section;
 }
@@ -254,7 +285,7 @@ Section Inversions(const SiteReport& report) {
   section.columns = {NameColumn("model"),  NameColumn("device"),  "run",
                      NumberColumn("time"), NumberColumn("bound"), NumberColumn("ratio")};
   for (const SitePlace& place : report.places) {
-    if (!place.is_complete || !place.run || place.run->interval.high >= place.interval.low) continue;
+    if (!place.is_inverted()) continue;
     const SiteModel& model = report.models[place.model];
     const SiteDevice& device = report.devices[place.device];
     section.rows.push_back({LinkCell(NameOf(model), model.path), LinkCell(device.name, device.path),
@@ -268,25 +299,17 @@ Section Inversions(const SiteReport& report) {
 Section Stale(const SiteReport& report) {
   Section section{.id = "stale",
                   .title = "Measured with older libraries",
-                  .note = "The device has rows of newer libraries, which lack layers of the model or are slower.",
+                  .note = "The device has rows of newer versions, which lack layers of the model or are slower.",
                   .shown = kShownRows};
-  section.columns = {NameColumn("model"), NameColumn("device"),       NameColumn("bound by"),
-                     "newest row",        NameColumn("newest there"), "of"};
+  section.columns = {NameColumn("model"), NameColumn("device"), NameColumn("bound by"), NameColumn("newer there")};
   Places stale;
-  for (const SitePlace& place : report.places) {
-    const std::vector<SiteLibraries>& there = report.devices[place.device].libraries;
-    if (!there.empty() && there.front().libraries != place.libraries && there.front().newest > place.newest)
-      stale.push_back(&place);
-  }
+  for (const SitePlace& place : report.places)
+    if (!place.newer.empty()) stale.push_back(&place);
   AddRows(stale, kMostRows, section, [&](const SitePlace* place) {
     const SiteModel& model = report.models[place->model];
     const SiteDevice& device = report.devices[place->device];
-    return TableRow{LinkCell(NameOf(model), model.path),
-                    LinkCell(device.name, device.path),
-                    place->libraries,
-                    DayOf(place->newest),
-                    device.libraries.front().libraries,
-                    DayOf(device.libraries.front().newest)};
+    return TableRow{LinkCell(NameOf(model), model.path), LinkCell(device.name, device.path), place->libraries,
+                    place->newer};
   });
   return section;
 }
@@ -301,7 +324,7 @@ Section PlacesOf(const SiteReport& report, const Places& places, bool is_model, 
   section.columns.push_back(NameColumn("fastest run"));
   section.columns.push_back(NumberColumn("takes"));
   section.columns.push_back(NameColumn("libraries"));
-  section.columns.push_back("newest row");
+  section.columns.push_back("their newest row");
   std::set<std::string> anchors;
   for (const SitePlace* place : places) {
     const SiteModel& model = report.models[place->model];
@@ -358,7 +381,7 @@ Section LayersOf(const SiteReport& report, const SiteModel& model) {
 
 Section LibrariesOf(const SiteReport& report, const SiteDevice& device) {
   Section section{
-      .id = "libraries", .title = "Measured with", .note = AskedBy(report, "environments", {"device=" + device.name})};
+      .id = "libraries", .title = "Measured with", .note = AskedBy(report, "environments", {"device=" + device.asked})};
   section.columns = {NameColumn("libraries"), "oldest row", "newest row", NumberColumn("rows")};
   for (const SiteLibraries& set : device.libraries)
     section.rows.push_back(
@@ -367,7 +390,7 @@ Section LibrariesOf(const SiteReport& report, const SiteDevice& device) {
 }
 
 Section PeaksOf(const SiteReport& report, const SiteDevice& device) {
-  Section section{.id = "peaks", .title = "Peaks", .note = AskedBy(report, "peaks", {"device=" + device.name})};
+  Section section{.id = "peaks", .title = "Peaks", .note = AskedBy(report, "peaks", {"device=" + device.asked})};
   section.columns = {"of", "type", NumberColumn("rate"), NameColumn("source")};
   if (!device.is_gpu) section.columns.push_back(NumberColumn("threads"));
   for (const SitePeak& peak : device.peaks) {
@@ -385,7 +408,7 @@ Section PeaksOf(const SiteReport& report, const SiteDevice& device) {
 Section RegretsOf(const SiteReport& report, const SiteDevice& device) {
   Section section{.id = "regret",
                   .title = "What the libraries' own choices cost",
-                  .note = AskedBy(report, "heuristic-regret", {"device=" + device.name}),
+                  .note = AskedBy(report, "heuristic-regret", {"device=" + device.asked}),
                   .shown = kShownRows};
   section.columns = {NameColumn("layer"),          "contract",         NameColumn("chosen"),
                      NumberColumn("takes"),        NameColumn("best"), NumberColumn("takes"),
@@ -456,18 +479,15 @@ std::string RunHeadline(const SiteReport& report, const Places& places, bool is_
 
 SitePage Index(const SiteReport& report) {
   SitePage page{.path = "index.html", .title = "Models and devices", .headline = {}, .facts = {}, .sections = {}};
-  std::size_t complete = 0, pairs = 0;
+  std::size_t complete = 0;
   const SitePlace* widest = nullptr;
-  for (std::size_t model = 0; model < report.models.size(); ++model)
-    for (std::size_t device = 0; device < report.devices.size(); ++device) {
-      const SitePlace* const place = MainPlace(report, model, device);
-      if (place == nullptr) continue;
-      ++pairs, complete += place->is_complete ? 1 : 0;
-      if (place->gap() && (widest == nullptr || *place->gap() > *widest->gap())) widest = place;
-    }
+  for (const SitePlace& place : report.places) {
+    complete += place.is_complete ? 1 : 0;
+    if (place.gap() && (widest == nullptr || *place.gap() > *widest->gap())) widest = &place;
+  }
   page.headline = fmt::format("{} of {} pairs of a model and a device have a complete bound.", complete,
-                              report.models.size() * report.devices.size());
-  if (pairs == 0) page.headline = "Nothing of the store's models was measured yet.";
+                              report.models.size() * ColumnsOf(report).size());
+  if (report.places.empty()) page.headline = "Nothing of the store's models was measured yet.";
   if (widest != nullptr && *widest->gap() > 1)
     page.headline +=
         fmt::format(" Most to be won: {} on {}, {:.3g} times its bound.", NameOf(report.models[widest->model]),
@@ -493,7 +513,7 @@ SitePage PageOf(const SiteReport& report, std::size_t number, const Places& plac
                   FlopsText(model.flops), BytesText(model.bytes), model.contract);
   if (model.unknown > 0) page.facts += fmt::format(" · {} unknown", model.unknown);
   Add(PlacesOf(report, places, true,
-               "A layer after the other, each by its best known candidate; "
+               "A layer after the other, each by its best known candidate with warm caches; "
                "`infimum report` writes the whole report of one device."),
       page);
   Add(LayersOf(report, model), page);
@@ -521,18 +541,12 @@ std::optional<double> SitePlace::gap() const {
   return run->time / bound;
 }
 
-const SitePlace* MainPlace(const SiteReport& report, std::size_t model, std::size_t device) {
-  const auto is_before = [](const SitePlace& place, std::pair<std::size_t, std::size_t> of) {
-    return std::pair(place.model, place.device) < of;
-  };
-  const auto begin = std::lower_bound(report.places.begin(), report.places.end(), std::pair(model, device), is_before);
-  const auto rank = [](const SitePlace& place) {
-    return std::tuple(place.is_complete, place.measured, place.run.has_value(), -place.bound.count());
-  };
-  const SitePlace* best = nullptr;
-  for (auto place = begin; place != report.places.end() && place->model == model && place->device == device; ++place)
-    if (best == nullptr || rank(*place) > rank(*best)) best = &*place;
-  return best;
+bool SitePlace::is_inverted() const { return gap() && run->interval.high < interval.low; }
+
+const SitePlace* FindPlace(const SiteReport& report, std::size_t model, std::size_t device, std::int64_t threads) {
+  const auto key = [](const SitePlace& place) { return std::tuple(place.model, place.device, place.threads); };
+  const auto found = std::ranges::lower_bound(report.places, std::tuple(model, device, threads), {}, key);
+  return found == report.places.end() || key(*found) != std::tuple(model, device, threads) ? nullptr : &*found;
 }
 
 std::vector<SitePage> SitePages(const SiteReport& report) {

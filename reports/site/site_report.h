@@ -31,10 +31,11 @@ struct SiteLayer {
 
 struct SiteModel {
   std::string name;
-  std::string dims;      // "batch=8"; may be empty
-  std::string sha256;    // of its file
-  std::string contract;  // that its types ask for
-  std::string path;      // of its page: "models/resnet50-1f3a.html"
+  std::string dims;                        // "batch=8"; may be empty
+  std::vector<std::string> bindings = {};  // of it, each an argument of --dim
+  std::string sha256;                      // of its file
+  std::string contract;                    // that its types ask for
+  std::string path;                        // of its page: "models/resnet50-1f3a.html"
   std::int64_t layers = 0, unknown = 0;
   Flops flops;
   Bytes bytes;
@@ -60,9 +61,9 @@ struct SiteRegret {
   Latency choice_time{0}, best_time{0};
 };
 
-// Devices of one name are one.
 struct SiteDevice {
-  std::string name;
+  std::string name;   // of several of one name with their cores
+  std::string asked;  // what queries know it by: its name, or its key where others have the name
   std::string generation;
   std::optional<std::int64_t> year;
   bool is_gpu = true;
@@ -78,7 +79,8 @@ struct SiteRun {
   Interval interval;
 };
 
-// A model on a device, by so many threads: the libraries by which most of it was measured, then the fastest.
+// A model on a device, by so many threads (1 of a GPU): the libraries by which most of it was measured, then the
+// fastest.
 struct SitePlace {
   std::size_t model = 0, device = 0;
   std::int64_t threads = 1;
@@ -86,17 +88,21 @@ struct SitePlace {
   Interval interval;
   std::int64_t measured = 0;  // layers
   std::string libraries;
-  std::string newest = {};                    // UTC of the newest row there of these libraries
+  std::string newest = {};                    // UTC of the newest row of these libraries on the device
+  std::string newer = {};                     // libraries of a newer version that the device has rows of; empty: none
   std::optional<SiteRun> run = std::nullopt;  // the fastest that keeps the model's contract
   bool is_complete = false;                   // nothing of the model lacks a time
 
   // Run over bound; of a complete bound alone.
   std::optional<double> gap() const;
+  // The run is below the bound's interval: something in the store is missing or old.
+  bool is_inverted() const;
 };
 
-// Layers of a model that lack a time on a device.
+// Configurations of a model's layers that lack a time on a device by so many threads.
 struct SiteHole {
   std::size_t model = 0, device = 0;
+  std::int64_t threads = 1;
   std::int64_t missing = 0, failed = 0, unsupported = 0;  // never tried (or left out), failed, no candidate has it
 };
 
@@ -137,8 +143,8 @@ struct SiteReport {
   std::string infimum_version;
 };
 
-// The place that stands for a model on a device: the most of it measured, a run beside it, the fastest.
-const SitePlace* MainPlace(const SiteReport& report, std::size_t model, std::size_t device);
+// nullptr where nothing is known.
+const SitePlace* FindPlace(const SiteReport& report, std::size_t model, std::size_t device, std::int64_t threads);
 
 struct SitePage {
   std::string path;

@@ -31,6 +31,7 @@ SiteReport SampleSite(std::size_t models, std::size_t devices) {
   for (std::size_t i = 0; i < devices; ++i) {
     SiteDevice device;
     device.name = i == 0 ? kHostile : fmt::format("GPU {}", i + 1);
+    device.asked = device.name;
     device.is_gpu = i != 1;
     device.path = fmt::format("devices/device-{}.html", i + 1);
     device.generation = i == 0 ? kHostile : "Hopper";
@@ -47,6 +48,7 @@ SiteReport SampleSite(std::size_t models, std::size_t devices) {
     SiteModel model;
     model.name = i == 0 ? kHostile : fmt::format("model-{}", i);
     model.dims = "batch=1 sequence=128";
+    model.bindings = {"batch=1", "sequence=128"};
     model.contract = "strict-f32";
     model.path = fmt::format("models/model-{}.html", i);
     model.layers = 60;
@@ -74,13 +76,14 @@ SiteReport SampleSite(std::size_t models, std::size_t devices) {
         place.measured = device == 2 ? 45 : 60;
         place.libraries = device == 3 ? "cudnn 9.1" : "cudnn 9.2";
         place.newest = device == 3 ? "2026-08-02T00:00:00Z" : "2026-11-20T08:00:00Z";
+        if (device == 3) place.newer = "cudnn 9.2";
         const double gap = 0.9 + 0.4 * static_cast<double>(model);
         if (model % 7 < 3)
           place.run =
               SiteRun{"onnxruntime 1.31", place.bound * gap, {place.bound * gap * 0.99, place.bound * gap * 1.01}};
         report.places.push_back(std::move(place));
       }
-      if (device == 2) report.holes.push_back({model, device, 10, 3, 2});
+      if (device == 2) report.holes.push_back({model, device, 1, 10, 3, 2});
     }
   SiteUpgrade upgrade{.library = "cudnn", .from = "9.1", .to = "9.2", .path = "upgrades/cudnn.html", .layers = {}};
   for (std::size_t i = 0; i < 40; ++i)

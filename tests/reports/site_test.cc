@@ -59,20 +59,23 @@ TEST(Site, NamesBecomeNeitherElementsNorPlacesOfTheTemplate) {
   }
 }
 
-// The index shows of several thread counts the fastest, and of what is not complete no bound.
+// The index has a column for each number of threads of a processor, and of what is not complete no bound.
 TEST(Site, TheIndexShowsBoundAndGap) {
   SiteReport report = SampleSite();
   const Section models = Find(SitePages(report).front(), "models");
   ASSERT_EQ(models.rows.size(), 3u);
-  ASSERT_EQ(models.columns.size(), 2u + 4u);
+  ASSERT_EQ(models.columns.size(), 2u + 5u);
+  EXPECT_EQ(models.columns[3].title, "GPU 2, 1 thread");
+  EXPECT_EQ(models.columns[4].title, "GPU 2, 2 threads");
   const TableRow& row = models.rows[1];
   EXPECT_EQ(row[2].text, "1.00 ms");
   EXPECT_EQ(row[2].aside, "1.3x");
   EXPECT_EQ(row[2].tone, CellTone::kSlower);
-  EXPECT_EQ(row[3].text, "1.00 ms");  // two threads
-  EXPECT_EQ(row[4].text, "45 of 60");
-  EXPECT_TRUE(row[4].aside.empty());
-  EXPECT_EQ(row[5].text, "–");  // nothing was measured
+  EXPECT_EQ(row[3].text, "2.00 ms");
+  EXPECT_EQ(row[4].text, "1.00 ms");
+  EXPECT_EQ(row[5].text, "45 of 60");
+  EXPECT_TRUE(row[5].aside.empty());
+  EXPECT_EQ(row[6].text, "–");  // nothing was measured
   EXPECT_EQ(models.rows[0][2].tone, CellTone::kFaster);
   EXPECT_EQ(models.rows[2][2].text, "60 of 61?");  // one is unknown
 }
@@ -94,7 +97,7 @@ TEST(Site, RowsOfOlderLibrariesAreListedWhereNewerOnesAreThere) {
   for (const TableRow& row : stale.rows) {
     EXPECT_EQ(row[1].text, "GPU 4");
     EXPECT_EQ(row[2].text, "cudnn 9.1");
-    EXPECT_EQ(row[4].text, "cudnn 9.2");
+    EXPECT_EQ(row[3].text, "cudnn 9.2");
   }
 }
 
@@ -103,9 +106,9 @@ TEST(Site, HolesHaveTheCommandThatFillsThem) {
   const Section holes = Find(SitePages(report).front(), "holes");
   ASSERT_EQ(holes.rows.size(), 2u);
   EXPECT_EQ(holes.rows[1][5].text,
-            "infimum analyze model-1.onnx --dim batch=1 --dim sequence=128 --db 'team'\\''s.db'");
+            "infimum analyze model-1.onnx --dim batch=1 --dim sequence=128 --backend cuda --db 'team'\\''s.db'");
   // What no candidate has cannot be filled by measuring.
-  report.holes = {{1, 2, 0, 0, 5}};
+  report.holes = {{1, 2, 1, 0, 0, 5}};
   EXPECT_EQ(Find(SitePages(report).front(), "holes").rows[0][5].text, "");
 }
 

@@ -9,6 +9,12 @@
 #include "src/readers/onnx/lowering/lower.h"
 
 namespace infimum {
+
+std::string VersionNumber(std::string_view version) {
+  const std::size_t end = std::min(version.find_first_not_of("0123456789."), version.size());
+  return std::string(version.substr(0, end));
+}
+
 namespace {
 
 constexpr std::array kLibraries = std::to_array<std::string_view>(
@@ -21,12 +27,6 @@ constexpr std::array kSettings = std::to_array<std::string_view>(
 
 std::string FrameworkName(const std::string& framework) {
   return FindFramework(framework) != nullptr ? framework : std::string("engine");
-}
-
-// "2.5.0" of "2.5.0+acme": who built it is left out.
-std::string VersionNumber(std::string_view version) {
-  const std::size_t end = std::min(version.find_first_not_of("0123456789."), version.size());
-  return std::string(version.substr(0, end));
 }
 
 // Of a run as a limit: "onnxruntime 1.31.1".

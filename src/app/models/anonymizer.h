@@ -20,6 +20,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "analyzer/bracket/bracket.h"
 #include "analyzer/rows/workload_candidates.h"
@@ -27,6 +28,9 @@
 #include "infimum/graph/run_profile.h"
 
 namespace infimum {
+
+// "2.5.0" of "2.5.0+acme": who built it is left out.
+std::string VersionNumber(std::string_view version);
 
 class Anonymizer {
  public:
@@ -40,6 +44,8 @@ class Anonymizer {
   // Why something failed may name files: that it failed stays.
   void Rename(CandidatesOfModel& candidates);
   std::map<std::string, std::int64_t> Renamed(const std::map<std::string, std::int64_t>& dims);
+  // Of a library that nobody knows "other/candidate-1".
+  void Rename(Candidate& candidate);
 
  private:
   // The same text, the same number.
@@ -63,7 +69,6 @@ class Anonymizer {
   void Rename(Layer& layer, const std::string& name);
   std::string Operator(const std::string& op);
   std::string OperatorOf(const ProfiledLayer& layer);
-  void Rename(Candidate& candidate);
 
   Names inputs_{"input"}, outputs_{"output"}, values_{"value"}, nodes_{"node"}, operators_{"custom"}, dims_{"dim"},
       candidates_{"candidate"}, what_ifs_{"what-if"}, engine_layers_{"engine"};

@@ -46,7 +46,7 @@ class ReportStore : public ::testing::Test {
 TEST_F(ReportStore, IsWrittenAgainWhereSomethingChanged) {
   Measure("squeezenet", "team.db");
   EXPECT_THAT(Site("team.db"), AllOf(HasSubstr("1 model on 1 device"), HasSubstr("5 files written, 0 as they were")));
-  EXPECT_THAT(program_.Read("site/index.html"), HasSubstr("This is the first site of the store."));
+  EXPECT_THAT(program_.Read("site/index.html"), HasSubstr("Nothing since the first site in this folder."));
   const nlohmann::json first = State();
   ASSERT_EQ(first["places"].size(), 1u);
   EXPECT_TRUE(first["places"][0]["complete"]);
@@ -123,7 +123,7 @@ TEST_F(ReportStore, AnonymousSitesNameNoModelAndNoStore) {
   // The names come back into a folder as another site, not as changes.
   Site("secret.db");
   EXPECT_THAT(Everything(),
-              AllOf(HasSubstr("secretnet"), HasSubstr("This is the first site"), Not(HasSubstr("model-1"))));
+              AllOf(HasSubstr("secretnet"), HasSubstr("Nothing since the first site"), Not(HasSubstr("model-1"))));
 }
 
 // A full disk leaves pages that open, and the next time writes the rest.

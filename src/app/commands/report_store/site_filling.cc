@@ -76,10 +76,10 @@ std::string PathOf(std::string_view folder, std::string_view name, std::string_v
   }
   slug = slug.substr(0, 60);
   if (!slug.empty() && slug.back() != '-') slug += '-';
-  return fmt::format("{}/{}{}.html", folder, slug, Sha256(std::as_bytes(std::span(key))).substr(0, 6));
+  return fmt::format("{}/{}{}.html", folder, slug, Sha256(std::as_bytes(std::span(key))).substr(0, 12));
 }
 
-// {"cudnn": "9.1"} is "cudnn 9.1"; what the store cannot have written stays as it is.
+// {"cudnn": "9.1"}; what the store cannot have written is one library.
 std::map<std::string, std::string> LibrariesOf(const std::string& json) {
   std::map<std::string, std::string> libraries;
   const Result<Json> document = ParseJson(json);
@@ -87,13 +87,6 @@ std::map<std::string, std::string> LibrariesOf(const std::string& json) {
   for (const auto& [library, version] : document->items())
     libraries[library] = version.is_string() ? version.get<std::string>() : version.dump();
   return libraries;
-}
-
-std::string LibrariesText(const std::string& json) {
-  std::vector<std::string> texts;
-  for (const auto& [library, version] : LibrariesOf(json))
-    texts.push_back(library + (version.empty() ? "" : " " + version));
-  return Join(texts, ", ");
 }
 
 std::map<std::string, std::int64_t> DimsOf(const std::string& json) {
@@ -105,15 +98,36 @@ std::map<std::string, std::int64_t> DimsOf(const std::string& json) {
   return dims;
 }
 
-// "9.10.1" comes after "9.9": numbers count as numbers.
-bool IsOlder(const std::string& a, const std::string& b) {
-  const std::vector<std::string_view> left = Split(a, '.'), right = Split(b, '.');
-  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
-    const std::optional<std::int64_t> x = ParseInteger(left[i]), y = ParseInteger(right[i]);
-    if (x && y && *x != *y) return *x < *y;
-    if ((!x || !y) && left[i] != right[i]) return left[i] < right[i];
+// By numbers first: "9.9" comes before "9.10.1", "9.1-rc1" before "9.1" before "9.1 gomp". A total order.
+struct ByVersion {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return std::pair(PartsOf(a), a) < std::pair(PartsOf(b), b);
   }
-  return left.size() < right.size();
+
+ private:
+  using Part = std::tuple<std::int64_t, int, std::string_view>;  // its number, what is behind it, and that
+  static std::vector<Part> PartsOf(std::string_view version) {
+    std::vector<Part> parts;
+    for (const std::string_view part : Split(version, '.')) {
+      const std::size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
+      const std::string_view rest = part.substr(digits);
+      parts.emplace_back(ParseInteger(part.substr(0, digits)).value_or(-1),
+                         rest.empty() ? 1 : (rest.starts_with('-') ? 0 : 2), rest);
+    }
+    return parts;
+  }
+};
+
+// Whether a library of `there` is of a newer version than in `here`, and none of an older one.
+bool IsNewer(const std::map<std::string, std::string>& there, const std::map<std::string, std::string>& here) {
+  bool is_newer = false;
+  for (const auto& [library, version] : there) {
+    const auto own = here.find(library);
+    if (own == here.end() || own->second == version) continue;
+    if (ByVersion()(version, own->second)) return false;
+    is_newer = true;
+  }
+  return is_newer;
 }
 
 class Filling {
@@ -140,6 +154,35 @@ class Filling {
   }
 
  private:
+  // Anonymous without who built it, and without libraries that are nobody's business.
+  std::string VersionText(const std::string& version) const {
+    return options_.anonymize ? VersionNumber(version) : version;
+  }
+  std::string AnonymousName(const std::string& library) {
+    if (!options_.anonymize || IsOneOf(library, {"cuda", "cuda-driver", "cuda_driver", "cuda_runtime"})) return library;
+    Candidate candidate{library, "", "", "", false};
+    anonymizer_.Rename(candidate);
+    return candidate.library;
+  }
+  // "cublas 12.6, cudnn 9.1"
+  std::string LibrariesText(const std::string& json) {
+    std::map<std::string, std::string> libraries = LibrariesOf(json);
+    std::vector<std::string> texts;
+    for (const auto& [library, version] : libraries)
+      texts.push_back(AnonymousName(library) + (version.empty() ? "" : " " + VersionText(version)));
+    const std::string text = Join(texts, ", ");
+    sets_.try_emplace(text, std::move(libraries));
+    return text;
+  }
+  // "cudnn-graph/eng5"
+  std::string CandidateText(const std::string& text) {
+    if (!options_.anonymize) return text;
+    const std::size_t slash = std::min(text.find('/'), text.size() - 1);
+    Candidate candidate{text.substr(0, slash), text.substr(slash + 1), "", "", false};
+    anonymizer_.Rename(candidate);
+    return candidate.library + "/" + candidate.algorithm;
+  }
+
   // By the file and its dimensions; the same file under two names is two models.
   using ModelKey = std::tuple<std::string, std::string, std::string>;  // SHA-256, dims, name
   using PlaceKey = std::tuple<std::size_t, std::size_t, std::int64_t>;
@@ -151,16 +194,19 @@ class Filling {
       const ModelKey key{answer.text(row, "sha256"), answer.text(row, "dims"), answer.text(row, "model")};
       const auto& [sha256, dims, name] = key;
       const std::map<std::string, std::int64_t> sizes = DimsOf(dims);
+      std::map<std::string, std::int64_t> shown = sizes;
       SiteModel model;
       model.name = name, model.dims = DimsText(sizes), model.sha256 = sha256;
       model.path = PathOf("models", name + " " + model.dims, fmt::format("{}\n{}\n{}", sha256, dims, name));
       if (options_.anonymize) {
         // In the order in which the store came to know them, so that each keeps its number.
         model.name = fmt::format("model-{}", row + 1);
-        model.dims = DimsText(anonymizer_.Renamed(sizes));
+        shown = anonymizer_.Renamed(sizes);
+        model.dims = DimsText(shown);
         model.sha256.clear();
         model.path = fmt::format("models/{}.html", model.name);
       }
+      for (const auto& [dim, size] : shown) model.bindings.push_back(fmt::format("{}={}", dim, size));
       model.contract = answer.text(row, "contract");
       model.layers = answer.integer(row, "layers");
       model.unknown = answer.integer(row, "unknown");
@@ -183,19 +229,32 @@ class Filling {
     INFIMUM_ASSIGN_OR_RETURN(const Answer ages, Answer::To(store_, "staleness"));
     INFIMUM_ASSIGN_OR_RETURN(const Answer peaks, Answer::To(store_, "peaks"));
     INFIMUM_ASSIGN_OR_RETURN(bounds_, Answer::To(store_, "model-bounds", {{"threads", ""}}));
-    std::map<std::string, SiteDevice> by_name;
+    std::map<std::string, SiteDevice> by_key;
+    std::map<std::string, int> names;
+    for (const Device& device : devices) ++names[device.name];
     for (const Device& device : devices) {
-      SiteDevice& of = by_name[device.name];
-      of.name = device.name;
+      const std::string key = device.Key().text;
+      SiteDevice& of = by_key[key];
+      of.name = of.asked = device.name;
+      if (names[device.name] > 1) {
+        of.name += fmt::format(" ({} cores)", device.cores);
+        of.asked = key;
+      }
       of.generation = device.generation;
       of.is_gpu = device.kind == DeviceKind::kGpu;
-      of.path = PathOf("devices", device.name, device.name);
+      of.path = PathOf("devices", device.name, key);
     }
+    const auto of_row = [&](const Answer& answer, std::size_t row) -> SiteDevice& {
+      const std::string key = answer.text(row, "device_key");
+      SiteDevice& of = by_key[key];
+      if (of.path.empty()) of.name = of.asked = answer.text(row, "device"), of.path = PathOf("devices", of.name, key);
+      return of;
+    };
     for (std::size_t row = 0; row < bounds_->size(); ++row)
       if (const std::optional<double> year = bounds_->number(row, "year"))
-        by_name[bounds_->text(row, "device")].year = static_cast<std::int64_t>(*year);
+        of_row(*bounds_, row).year = static_cast<std::int64_t>(*year);
     for (std::size_t row = 0; row < ages.size(); ++row) {
-      SiteDevice& device = by_name[ages.text(row, "device")];
+      SiteDevice& device = of_row(ages, row);
       const std::string libraries = LibrariesText(ages.text(row, "libraries"));
       auto found = std::ranges::find(device.libraries, libraries, &SiteLibraries::libraries);
       if (found == device.libraries.end())
@@ -206,18 +265,22 @@ class Filling {
       report_.data_as_of = std::max(report_.data_as_of, found->newest);
     }
     for (std::size_t row = 0; row < peaks.size(); ++row)
-      by_name[peaks.text(row, "device")].peaks.push_back({peaks.text(row, "kind"), peaks.text(row, "dtype"),
-                                                          peaks.text(row, "source"), peaks.integer(row, "threads"),
-                                                          peaks.number(row, "per_second").value_or(0)});
-    for (auto& [name, device] : by_name) {
+      of_row(peaks, row)
+          .peaks.push_back({peaks.text(row, "kind"), peaks.text(row, "dtype"), peaks.text(row, "source"),
+                            peaks.integer(row, "threads"), peaks.number(row, "per_second").value_or(0)});
+    std::vector<std::pair<std::string, SiteDevice>> sorted;
+    for (auto& [key, device] : by_key) {
       std::ranges::sort(device.libraries, std::greater<>(),
                         [](const SiteLibraries& set) { return std::pair(set.newest, set.libraries); });
+      sorted.emplace_back(key, std::move(device));
+    }
+    std::ranges::stable_sort(sorted, {}, [](const auto& of) {
+      return std::tuple(!of.second.year, of.second.year.value_or(0), of.second.name);
+    });
+    for (auto& [key, device] : sorted) {
+      device_of_[key] = report_.devices.size();
       report_.devices.push_back(std::move(device));
     }
-    std::ranges::stable_sort(report_.devices, {},
-                             [](const SiteDevice& device) { return std::pair(!device.year, device.year.value_or(0)); });
-    for (std::size_t device = 0; device < report_.devices.size(); ++device)
-      device_of_[report_.devices[device].name] = device;
     return {};
   }
 
@@ -225,12 +288,14 @@ class Filling {
   std::optional<std::pair<std::size_t, std::size_t>> PlaceOf(const Answer& answer, std::size_t row) const {
     const auto model =
         model_of_.find({answer.text(row, "sha256"), answer.text(row, "dims"), answer.text(row, "model")});
-    const auto device = device_of_.find(answer.text(row, "device"));
+    const auto device = device_of_.find(answer.text(row, "device_key"));
     if (model == model_of_.end() || device == device_of_.end()) return std::nullopt;
     return std::pair(model->second, device->second);
   }
 
+  // A GPU's threads are no choice of anybody's.
   SitePlace& Place(std::size_t model, std::size_t device, std::int64_t threads) {
+    if (report_.devices[device].is_gpu) threads = 1;
     SitePlace& place = places_[{model, device, threads}];
     place.model = model, place.device = device, place.threads = threads;
     return place;
@@ -251,6 +316,12 @@ class Filling {
       const std::vector<SiteLibraries>& there = report_.devices[of->second].libraries;
       const auto set = std::ranges::find(there, place.libraries, &SiteLibraries::libraries);
       place.newest = set == there.end() ? std::string() : set->newest;
+      place.newer.clear();
+      const std::map<std::string, std::string> own = LibrariesOf(bounds_->text(row, "libraries"));
+      for (const SiteLibraries& other : there)
+        if (IsNewer(sets_.at(other.libraries), own) &&
+            (place.newer.empty() || IsNewer(sets_.at(other.libraries), sets_.at(place.newer))))
+          place.newer = other.libraries;
       const SiteModel& model = report_.models[of->first];
       place.is_complete = measured == model.layers && model.unknown == 0 && measured > 0;
     }
@@ -265,7 +336,7 @@ class Filling {
     for (std::size_t model = 0; model < keys_.size(); ++model)
       of_file[{std::get<0>(keys_[model]), std::get<1>(keys_[model])}].push_back(model);
     for (std::size_t row = 0; row < answer.size(); ++row) {
-      const auto device = device_of_.find(answer.text(row, "device"));
+      const auto device = device_of_.find(answer.text(row, "device_key"));
       const auto models = of_file.find({answer.text(row, "sha256"), answer.text(row, "dims")});
       if (device == device_of_.end() || models == of_file.end()) continue;
       for (const std::size_t model : models->second) {
@@ -287,15 +358,23 @@ class Filling {
   }
 
   Status ReadHoles() {
-    std::map<std::pair<std::size_t, std::size_t>, SiteHole> holes;
-    for (const SiteDevice& device : report_.devices) {
-      INFIMUM_ASSIGN_OR_RETURN(const Answer answer,
-                               Answer::To(store_, "coverage", {{"device", device.name}, {"threads", ""}}));
+    std::map<PlaceKey, SiteHole> holes;
+    std::set<std::pair<std::size_t, std::int64_t>> columns;  // devices, with the threads that were measured there
+    for (const SitePlace& place : report_.places) columns.emplace(place.device, place.threads);
+    for (std::size_t device = 0; device < report_.devices.size(); ++device)
+      if (!std::ranges::any_of(columns, [&](const auto& column) { return column.first == device; }))
+        columns.emplace(device, 1);
+    for (const auto& [device, threads] : columns) {
+      const SiteDevice& on = report_.devices[device];
+      INFIMUM_ASSIGN_OR_RETURN(
+          const Answer answer,
+          Answer::To(store_, "coverage",
+                     {{"device", on.asked}, {"threads", on.is_gpu ? "" : std::to_string(threads)}}));
       for (std::size_t row = 0; row < answer.size(); ++row) {
         const auto of = PlaceOf(answer, row);
         if (!of) continue;
-        SiteHole& hole = holes[*of];
-        hole.model = of->first, hole.device = of->second;
+        SiteHole& hole = holes[{of->first, of->second, threads}];
+        hole.model = of->first, hole.device = of->second, hole.threads = threads;
         const std::string state = answer.text(row, "state");
         ++(state == "failed" ? hole.failed : state == "unsupported" ? hole.unsupported : hole.missing);
       }
@@ -304,18 +383,19 @@ class Filling {
     return {};
   }
 
-  // Between versions of a library that follow each other.
+  // Between versions of a library that follow each other on some device.
   Status ReadUpgrades() {
     INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "environments"));
-    std::map<std::string, std::set<std::string, decltype(&IsOlder)>> versions;
+    std::map<std::pair<std::string, std::string>, std::set<std::string, ByVersion>> versions;  // by library and device
     for (std::size_t row = 0; row < answer.size(); ++row)
       for (const auto& [library, version] : LibrariesOf(answer.text(row, "libraries")))
-        versions.try_emplace(library, &IsOlder).first->second.insert(version);
-    for (const auto& [library, of] : versions)
-      for (auto to = of.begin(); to != of.end(); ++to) {
-        if (to == of.begin()) continue;
-        INFIMUM_RETURN_IF_ERROR(ReadUpgrade(library, *std::prev(to), *to));
-      }
+        versions[{library, answer.text(row, "device_key")}].insert(version);
+    std::map<std::string, std::set<std::pair<std::string, std::string>>> upgrades;
+    for (const auto& [of, known] : versions)
+      for (auto to = known.begin(); to != known.end(); ++to)
+        if (to != known.begin()) upgrades[of.first].emplace(*std::prev(to), *to);
+    for (const auto& [library, pairs] : upgrades)
+      for (const auto& [from, to] : pairs) INFIMUM_RETURN_IF_ERROR(ReadUpgrade(library, from, to));
     return {};
   }
 
@@ -323,11 +403,15 @@ class Filling {
     talk_.Counting(fmt::format("{} {} to {}", library, from, to));
     INFIMUM_ASSIGN_OR_RETURN(const Answer answer,
                              Answer::To(store_, "library-upgrade", {{"library", library}, {"from", from}, {"to", to}}));
-    const std::string name = fmt::format("{} {} {}", library, from, to);
-    SiteUpgrade upgrade{
-        .library = library, .from = from, .to = to, .path = PathOf("upgrades", name, name), .layers = {}};
+    const std::string name = fmt::format("{} {} {}", AnonymousName(library), VersionText(from), VersionText(to));
+    const std::string key = fmt::format("{}\n{}\n{}", library, from, to);
+    SiteUpgrade upgrade{.library = AnonymousName(library),
+                        .from = VersionText(from),
+                        .to = VersionText(to),
+                        .path = PathOf("upgrades", name, key),
+                        .layers = {}};
     for (std::size_t row = 0; row < answer.size(); ++row)
-      if (const auto device = device_of_.find(answer.text(row, "device")); device != device_of_.end())
+      if (const auto device = device_of_.find(answer.text(row, "device_key")); device != device_of_.end())
         upgrade.layers.push_back({device->second, answer.text(row, "layer"), answer.text(row, "contract"),
                                   answer.text(row, "cache"), answer.integer(row, "threads"),
                                   answer.time(row, "before_us"), answer.time(row, "after_us")});
@@ -347,7 +431,7 @@ class Filling {
       std::map<std::string, std::set<std::int64_t>> positions;
       std::vector<double> totals(report_.devices.size());
       for (std::size_t row = 0; row < answer.size(); ++row) {
-        const auto device = device_of_.find(answer.text(row, "device"));
+        const auto device = device_of_.find(answer.text(row, "device_key"));
         if (device == device_of_.end()) continue;
         const std::string workload = answer.text(row, "workload");
         SiteLayer& layer = layers[workload];
@@ -377,11 +461,11 @@ class Filling {
 
   Status ReadRegrets() {
     for (SiteDevice& device : report_.devices) {
-      INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "heuristic-regret", {{"device", device.name}}));
+      INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "heuristic-regret", {{"device", device.asked}}));
       for (std::size_t row = 0; row < answer.size(); ++row)
-        device.regrets.push_back({answer.text(row, "layer"), answer.text(row, "contract"), answer.text(row, "choice"),
-                                  answer.text(row, "best"), answer.time(row, "choice_us"),
-                                  answer.time(row, "best_us")});
+        device.regrets.push_back({answer.text(row, "layer"), answer.text(row, "contract"),
+                                  CandidateText(answer.text(row, "choice")), CandidateText(answer.text(row, "best")),
+                                  answer.time(row, "choice_us"), answer.time(row, "best_us")});
     }
     return {};
   }
@@ -393,7 +477,8 @@ class Filling {
   SiteReport report_;
   std::vector<ModelKey> keys_;  // by model
   std::map<ModelKey, std::size_t> model_of_;
-  std::map<std::string, std::size_t> device_of_;
+  std::map<std::string, std::size_t> device_of_;                    // by its key
+  std::map<std::string, std::map<std::string, std::string>> sets_;  // of libraries, by their texts
   std::optional<Answer> bounds_;
   std::map<PlaceKey, SitePlace> places_;
 };

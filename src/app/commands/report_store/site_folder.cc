@@ -1,12 +1,18 @@
 #include "src/app/commands/report_store/site_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
@@ -18,6 +24,7 @@ namespace {
 
 constexpr std::string_view kSchema = "infimum.site/1";
 constexpr double kMatters = 0.05;  // of two runs
+constexpr std::array kFolders = {"assets", "models", "devices", "upgrades"};
 
 std::string ReadText(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -30,7 +37,7 @@ bool IsOfSite(const std::string& path) {
   const std::size_t slash = path.find('/');
   const std::string folder = path.substr(0, slash);
   return slash != std::string::npos && path.find('/', slash + 1) == std::string::npos &&
-         path.find("..") == std::string::npos && IsOneOf(folder, {"assets", "models", "devices", "upgrades"}) &&
+         path.find("..") == std::string::npos && std::ranges::find(kFolders, folder) != kFolders.end() &&
          std::ranges::all_of(path.substr(slash + 1),
                              [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '.'; });
 }
@@ -44,6 +51,8 @@ PlaceState StateOf(const SitePlace& place, const SiteReport& report) {
   state.bound = place.bound, state.low = place.interval.low, state.high = place.interval.high;
   state.measured = place.measured;
   state.is_complete = place.is_complete;
+  state.is_inverted = place.is_inverted();
+  state.key = fmt::format("{} {} {}", model.path, device.path, place.threads);
   state.libraries = place.libraries;
   if (place.run) state.framework = place.run->framework, state.run = place.run->time;
   return state;
@@ -73,10 +82,6 @@ std::string RunText(const PlaceState& place) {
   return place.framework.empty() ? "" : fmt::format("{}, {}", FormatLatency(place.run), place.framework);
 }
 
-bool IsInverted(const PlaceState& place) {
-  return place.is_complete && !place.framework.empty() && place.run < place.low;
-}
-
 // `before` and `now` at one place; empty states stand for none.
 void Compare(const PlaceState& before, const PlaceState& now, std::vector<SiteChange>& changes) {
   const std::string& where = now.where.empty() ? before.where : now.where;
@@ -100,7 +105,7 @@ void Compare(const PlaceState& before, const PlaceState& now, std::vector<SiteCh
   } else if (has && std::abs(std::log(now.run / before.run)) > std::log1p(kMatters)) {
     add(now.run < before.run ? "run is faster" : "run is slower", RunText(before), RunText(now));
   }
-  if (IsInverted(now) && !IsInverted(before)) add("run is below its bound", BoundText(now), RunText(now));
+  if (now.is_inverted && !before.is_inverted) add("run is below its bound", BoundText(now), RunText(now));
 }
 
 }  // namespace
@@ -108,12 +113,25 @@ void Compare(const PlaceState& before, const PlaceState& now, std::vector<SiteCh
 Result<SiteFolder> SiteFolder::Open(const std::filesystem::path& path, bool is_anonymous) {
   SiteFolder folder(path, is_anonymous);
   std::error_code error;
-  const bool is_there = std::filesystem::exists(path, error);
-  if (is_there && !std::filesystem::is_directory(path, error))
+  if (path.empty()) return Error{"--output: a site needs a folder"};
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_directory(path, error))
     return Error{fmt::format("{}: is no folder; a site is one", path.string())};
+  if (!std::filesystem::create_directories(path, error) && error)
+    return Error{fmt::format("{}: cannot be made: {}", path.string(), error.message())};
+  const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  folder.lock_ = std::shared_ptr<const int>(new int(descriptor), [](const int* held) {
+    if (*held >= 0) close(*held);
+    delete held;
+  });
+  if (descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error{fmt::format("{}: another infimum is writing this site; try again when it has ended", path.string())};
+  for (const char* part : kFolders)
+    if (std::filesystem::is_symlink(path / part, error))
+      return Error{
+          fmt::format("{}: is a link, and a site writes and removes in its own folders alone", (path / part).string())};
   const std::string file = (path / "site.json").string();
   if (!std::filesystem::exists(file, error)) {
-    if (is_there && !std::filesystem::is_empty(path, error))
+    if (!std::filesystem::is_empty(path, error))
       return Error{fmt::format("{}: holds other files and no site; name a folder that is empty or not there yet",
                                path.string())};
     return folder;
@@ -125,26 +143,34 @@ Result<SiteFolder> SiteFolder::Open(const std::filesystem::path& path, bool is_a
   if (!document.ok()) return is_no_site(document.error());
   if (const Status same = CheckSchema(*document, kSchema); !same.ok()) return is_no_site(same.error());
   if (const Status read = FromJson(*document, "", folder.before_); !read.ok()) return is_no_site(read.error());
+  // Names are neither compared with numbers nor kept beside them: of another kind of site only the files are known.
+  if (folder.before_.is_anonymous != is_anonymous) {
+    std::vector<std::string> files = std::move(folder.before_.files);
+    folder.before_ = {};
+    folder.before_.files = std::move(files);
+  }
   return folder;
 }
 
 std::optional<SiteCounts> SiteFolder::Current(const std::string& fingerprint) const {
   std::error_code error;
-  const auto is_there = [&](const std::string& file) { return std::filesystem::exists(path_ / file, error); };
+  const auto is_there = [&](const std::string& file) {
+    return std::filesystem::file_size(path_ / file, error) > 0 && !error;
+  };
   if (before_.store != fingerprint || !std::ranges::all_of(before_.files, is_there)) return std::nullopt;
   return SiteCounts{.written = 0, .unchanged = before_.files.size(), .removed = 0};
 }
 
 void SiteFolder::AddChanges(SiteReport& report) const {
-  if (before_.files.empty() || before_.is_anonymous != is_anonymous_) return;
+  if (before_.data_as_of.empty() && before_.places.empty()) return;
   const SiteState now = StateOf(report, is_anonymous_);
   std::map<std::string, std::pair<PlaceState, PlaceState>> places;
-  for (const PlaceState& place : before_.places) places[place.where].first = place;
-  for (const PlaceState& place : now.places) places[place.where].second = place;
+  for (const PlaceState& place : before_.places) places[place.key].first = place;
+  for (const PlaceState& place : now.places) places[place.key].second = place;
   for (const std::string& upgrade : now.upgrades)
     if (std::ranges::find(before_.upgrades, upgrade) == before_.upgrades.end())
       report.changes.push_back({"upgrade of a library", upgrade, "", ""});
-  for (const auto& [where, of] : places) Compare(of.first, of.second, report.changes);
+  for (const auto& [key, of] : places) Compare(of.first, of.second, report.changes);
   report.since = report.changes.empty() ? before_.since : before_.data_as_of;
   if (report.changes.empty()) report.changes = before_.changes;
 }
@@ -162,7 +188,7 @@ Result<SiteCounts> SiteFolder::Write(const SiteReport& report, const std::string
   SiteState state = StateOf(report, is_anonymous_);
   for (const auto& [path, content] : files) state.files.push_back(path);
   std::error_code error;
-  for (const char* folder : {"assets", "models", "devices", "upgrades"})
+  for (const char* folder : kFolders)
     if (!std::filesystem::create_directories(path_ / folder, error) && error)
       return Error{fmt::format("{}: cannot be made: {}", (path_ / folder).string(), error.message())};
   // Whatever is written from here on is known as the site's own, so that a site that was interrupted loses no page.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,22 +30,25 @@ namespace cli {
 
 // Of a place, as far as later sites compare it.
 struct PlaceState {
+  std::string key;    // the pages of its model and device, and the threads
   std::string where;  // "resnet50 batch=1 on NVIDIA H100, 4 threads"
   Latency bound{0}, low{0}, high{0};
   std::int64_t measured = 0;
-  bool is_complete = false;
+  bool is_complete = false, is_inverted = false;
   std::string libraries;
   std::string framework;  // empty without a run
   Latency run{0};
 };
 
 void VisitFields(auto& visit, Like<PlaceState> auto& place) {
+  visit("key", place.key);
   visit("where", place.where);
   visit("bound_us", place.bound);
   visit("low_us", place.low);
   visit("high_us", place.high);
   visit("measured", place.measured);
   visit("complete", place.is_complete);
+  visit("inverted", place.is_inverted);
   visit("libraries", place.libraries);
   visit.Sparse("framework", place.framework);
   visit("run_us", place.run);
@@ -77,6 +81,7 @@ struct SiteCounts {
 
 class SiteFolder {
  public:
+  // Made where it is not there. One at a time: an error while another process writes it.
   static Result<SiteFolder> Open(const std::filesystem::path& path, bool is_anonymous);
 
   // The site that is there, if it is of a store with this fingerprint and has all its files.
@@ -91,6 +96,7 @@ class SiteFolder {
 
   std::filesystem::path path_;
   bool is_anonymous_;
+  std::shared_ptr<const int> lock_;  // an open descriptor of the folder
   SiteState before_;
 };
 
