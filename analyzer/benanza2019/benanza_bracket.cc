@@ -1,7 +1,6 @@
 #include "analyzer/benanza2019/benanza_bracket.h"
 
 #include <algorithm>
-#include <array>
 #include <ranges>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "analyzer/bracket/verdict.h"
 
 #include <algorithm>
-#include <array>
 
 #include "infimum/base/enum_names.h"
 

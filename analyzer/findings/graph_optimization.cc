@@ -1,7 +1,6 @@
 #include "analyzer/findings/graph_optimization.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string>
 

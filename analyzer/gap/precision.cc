@@ -29,18 +29,9 @@ const ProfiledLayer* LongestLayer(const RunProfile& run, const std::vector<std::
 }
 
 std::size_t WidthOf(NumericContract contract) {
-  switch (contract) {
-    case NumericContract::kStrictF32:
-    case NumericContract::kTf32:
-      return 4;
-    case NumericContract::kF16:
-    case NumericContract::kBf16:
-      return 2;
-    case NumericContract::kInt8:
-    case NumericContract::kFp8:
-      return 1;
-  }
-  return 4;
+  // By contract: strict-f32, tf32, f16, bf16, int8, fp8.
+  constexpr std::size_t kBytes[] = {4, 4, 2, 2, 1, 1};
+  return kBytes[static_cast<std::size_t>(contract)];
 }
 
 std::size_t ComputedWidth(const RunProfile& run, const std::vector<std::size_t>& engine_layers) {

@@ -1,7 +1,6 @@
 #include "analyzer/gap/waterfall.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>

@@ -7,6 +7,7 @@
 
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
+#include "analyzer/gap/precision.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
@@ -29,20 +30,9 @@ int CapabilityOf(std::string_view device) {
 // The first architecture whose Tensor Cores multiply in it (CUDA C++ Programming Guide, "Element Types and Matrix
 // Sizes"); 0: none does.
 int LeastCapability(NumericContract contract) {
-  switch (contract) {
-    case NumericContract::kF16:
-      return 70;
-    case NumericContract::kInt8:
-      return 72;
-    case NumericContract::kTf32:
-    case NumericContract::kBf16:
-      return 80;
-    case NumericContract::kFp8:
-      return 89;
-    case NumericContract::kStrictF32:
-      return 0;
-  }
-  return 0;
+  // By contract: strict-f32, tf32, f16, bf16, int8, fp8.
+  constexpr int kCapabilities[] = {0, 80, 70, 80, 72, 89};
+  return kCapabilities[static_cast<std::size_t>(contract)];
 }
 
 // Channels of what is multiplied, whose multiples libraries' kernels for Tensor Cores want (16 bytes: 8 of f16, 16 of
@@ -58,20 +48,7 @@ std::vector<std::int64_t> ContractedSizes(const Layer& layer) {
   return {};
 }
 
-std::int64_t MultipleWanted(NumericContract contract) {
-  switch (contract) {
-    case NumericContract::kTf32:
-    case NumericContract::kStrictF32:
-      return 4;
-    case NumericContract::kF16:
-    case NumericContract::kBf16:
-      return 8;
-    case NumericContract::kInt8:
-    case NumericContract::kFp8:
-      return 16;
-  }
-  return 8;
-}
+std::int64_t MultipleWanted(NumericContract contract) { return 16 / static_cast<std::int64_t>(WidthOf(contract)); }
 
 bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
