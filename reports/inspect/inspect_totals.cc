@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "infimum/base/check.h"
+#include "infimum/base/enum_names.h"
 
 namespace infimum {
 namespace {
@@ -179,15 +180,8 @@ InspectTotals TotalsOf(const ModelGraph& graph) {
 }
 
 std::string_view InspectStatus(const Layer& layer) {
-  switch (layer.status) {
-    case LayerStatus::kMeasurable:
-      return "measurable";
-    case LayerStatus::kFree:
-      return "free";
-    case LayerStatus::kUnknown:
-      return "unknown";
-  }
-  INFIMUM_CHECK(false, "a layer status without a name");
+  constexpr EnumNames<LayerStatus::kUnknown> kNames = {"measurable", "free", "unknown"};
+  return kNames[layer.status];
 }
 
 }  // namespace infimum

@@ -5,21 +5,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "infimum/base/enum_names.h"
 #include "infimum/base/utf8.h"
 #include "reports/text/terminal_text.h"
 
 namespace infimum {
 
 std::string_view Name(GateOutcome outcome) {
-  switch (outcome) {
-    case GateOutcome::kHeld:
-      return "held";
-    case GateOutcome::kNotHeld:
-      return "DID NOT HOLD";
-    case GateOutcome::kNotJudged:
-      return "NOT JUDGED";
-  }
-  return "";
+  constexpr EnumNames<GateOutcome::kNotJudged> kNames = {"held", "DID NOT HOLD", "NOT JUDGED"};
+  return kNames[outcome];
 }
 
 Gate NotJudged(std::string name, std::string run, std::string why) {

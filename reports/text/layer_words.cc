@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <vector>
 
 #include "infimum/base/utf8.h"
 #include "reports/text/quantity_text.h"

@@ -1,9 +1,9 @@
-#include "reports/page/heat_scale.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <set>
+
+#include "reports/page/heat_table.h"
 
 namespace infimum {
 namespace {
