@@ -14,7 +14,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from browser import NARROW, WIDE, Failures, check_accessibility, check_no_sideways_scrolling, check_print, check_rows_on_paper, opened
+from browser import (
+    NARROW,
+    WIDE,
+    Failures,
+    check_accessibility,
+    check_no_sideways_scrolling,
+    check_print,
+    check_rows_on_paper,
+    opened,
+)
 from playwright.sync_api import Browser, Page, sync_playwright
 
 PAGES = ("index.html", "models/model-1.html", "devices/device-2.html", "upgrades/cudnn.html")
