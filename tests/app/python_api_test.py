@@ -13,6 +13,7 @@ import inspect
 import io
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -74,6 +75,25 @@ class PythonApi(unittest.TestCase):
         self.assertEqual(again["model"], analysis["model"])
         self.assertEqual(again.bounds.keys(), analysis.bounds.keys())
 
+    def test_files_that_are_named_are_kept(self) -> None:
+        kept = infimum.report(MODEL, progress=False, backend="fake", output="kept.html")
+        self.assertIn("<!doctype html>", Path("kept.html").read_text().lower())
+        self.assertEqual(kept["model"], self.analysis["model"])
+        infimum.report(MODEL, progress=False, backend="fake", output=Path("kept.md"))
+        self.assertTrue(Path("kept.md").exists())
+        page = infimum.analyze(MODEL, device="h100-sxm", progress=False, report="mine.html").page
+        self.assertEqual(page, Path("mine.html").read_text())
+        with self.assertRaises(infimum.Failed):
+            infimum.analyze(MODEL, device="h100-sxm", progress=False, report="mine.json")
+
+    def test_a_file_may_begin_as_an_option_does(self) -> None:
+        Path("-dash.onnx").symlink_to(MODEL)
+        self.assertGreater(len(infimum.inspect("-dash.onnx")["layers"]), 5)
+
+    def test_answers_are_keys(self) -> None:
+        answers = [infimum.inspect(MODEL), infimum.bound(MODEL, device="h100-sxm"), self.analysis]
+        self.assertEqual(len(set(answers)), 3)
+
     def test_floors_of_a_device_that_is_not_here(self) -> None:
         bracket = infimum.bound(MODEL, device="h100-sxm")
         self.assertGreater(bracket.floors["textbook"], 0)
@@ -97,6 +117,27 @@ class PythonApi(unittest.TestCase):
         self.assertGreater(counted["rows"][0][0], 0)
         self.assertGreater(len(infimum.query("outcomes").table()), 0)
         self.assertTrue(any(device["here"] for device in infimum.devices()["devices"]))
+
+    def test_parameters_of_questions(self) -> None:
+        every = infimum.query("coverage", all="yes", progress=False)["rows"]
+        self.assertGreater(len(every), 0)
+        self.assertEqual(infimum.query("coverage", all=True, model=None)["rows"], every)
+        self.assertEqual(
+            infimum.query("coverage", all=False)["rows"], infimum.query("coverage", all="no")["rows"]
+        )
+        infimum.query("precision-gain", from_="f32", device="")
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+        with self.assertRaisesRegex(infimum.Failed, "0.2 s"):
+            infimum.query(sql=endless, timeout=0.2)
+        with self.assertRaises(infimum.Failed) as raised:
+            infimum.query(sql="SELECT 1", nonsense=3)
+        self.assertEqual(raised.exception.code, 2)
+
+    def test_a_table_without_rows_has_columns(self) -> None:
+        pandas = types.ModuleType("pandas")
+        pandas.__dict__["DataFrame"] = lambda rows, columns: (rows, columns)
+        with mock.patch.dict(sys.modules, pandas=pandas):
+            self.assertEqual(infimum.query(sql="SELECT 1 AS a, 2 AS b WHERE 1 = 0").table(), ([], ["a", "b"]))
 
     def test_synthesized_models_are_evaluated(self) -> None:
         made = infimum.synth("fc", output="models", layers="1,2", nodes="8", inputs="8", outputs="8", progress=False)
@@ -162,14 +203,16 @@ class PythonApi(unittest.TestCase):
             infimum.inspect("absent.onnx")
         self.assertEqual(raised.exception.code, 1)
         self.assertIn("absent.onnx", raised.exception.message)
+        again = pickle.loads(pickle.dumps(raised.exception))
+        self.assertEqual((again.code, again.message), (1, raised.exception.message))
         with self.assertRaises(infimum.Failed) as raised:
             infimum.bound(MODEL, no_such_option=3)
         self.assertEqual(raised.exception.code, 2)
 
     def test_options_are_words(self) -> None:
         self.assertEqual(
-            _words({"what_if": ["a", "b"], "dim": {"batch": 8}, "layers": True, "again": False, "device": None}),
-            ["--what-if", "a", "--what-if", "b", "--dim", "batch=8", "--layers"],
+            _words({"what_if": ["a", "b"], "dim": {"batch": 8}, "layers": True, "again": False, "device": None, "from_": 1}),
+            ["--what-if", "a", "--what-if", "b", "--dim", "batch=8", "--layers", "--from", "1"],
         )
 
     def test_nvidias_libraries_are_those_of_the_environment(self) -> None:

@@ -148,6 +148,16 @@ def check_print(page: Page, where: str, failures: Failures) -> None:
     failures.check(page.locator("main").inner_text() == shown, f"{where}: after printing the page is another")
 
 
+def check_rows_on_paper(page: Page, table: str, expected: int, failures: Failures) -> None:
+    """A table of which the page shows the first rows is completed for printing."""
+    rows = page.locator(f"{table} tbody tr")
+    before = rows.count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    failures.check(rows.count() == expected, f"{table} has {rows.count()} rows on paper, not {expected}")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    failures.check(rows.count() == before, f"{table} has {rows.count()} rows after printing, {before} before")
+
+
 def check_no_sideways_scrolling(page: Page, failures: Failures) -> None:
     excess = page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"

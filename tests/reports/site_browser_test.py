@@ -14,7 +14,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from browser import NARROW, WIDE, Failures, check_accessibility, check_no_sideways_scrolling, check_print, opened
+from browser import (
+    NARROW,
+    WIDE,
+    Failures,
+    check_accessibility,
+    check_no_sideways_scrolling,
+    check_print,
+    check_rows_on_paper,
+    opened,
+)
 from playwright.sync_api import Browser, Page, sync_playwright
 
 PAGES = ("index.html", "models/model-1.html", "devices/device-2.html", "upgrades/cudnn.html")
@@ -63,6 +72,9 @@ def check_large(browser: Browser, writer: Path, folder: Path, failures: Failures
     print(f"an index of 100 models and 40 devices is there after {fastest:.0f} ms")
     failures.check(fastest < MOST_MS, f"an index of 100 models and 40 devices takes {fastest:.0f} ms")
     with opened(browser, site / "index.html", WIDE, "light", failures, site) as page:
+        status = page.locator("#models [role=status]")
+        failures.check(status.inner_text() == "50 of 100 rows", f"the filter says {status.inner_text()}")
+        check_rows_on_paper(page, "#models-table", 100, failures)
         check_print(page, "100 models on paper", failures)
 
 

@@ -14,7 +14,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from browser import NARROW, WIDE, Failures, check_accessibility, check_no_sideways_scrolling, check_print, opened
+from browser import (
+    NARROW,
+    WIDE,
+    Failures,
+    check_accessibility,
+    check_no_sideways_scrolling,
+    check_print,
+    check_rows_on_paper,
+    opened,
+)
 from playwright.sync_api import Browser, Page, sync_playwright
 
 SECTIONS = ("overview", "sensitivity", "utilization", "floors", "speed-ups", "pareto", "ranks", "inversions", "cells")
@@ -70,6 +79,8 @@ def check_many(browser: Browser, writer: Path, folder: Path, failures: Failures)
             page.locator("button.more").click()
             failures.check(page.locator("#cells-table tbody tr").count() == 2004, "the button does not show all cells")
             failures.check(page.locator("button.more").count() == 0, "the button stays")
+            status = page.locator("#cells [role=status]").inner_text()
+            failures.check(status == "2004 of 2004 rows", f"with all cells the filter says {status}")
     print(f"2,004 cells are there after {fastest:.0f} ms")
     failures.check(fastest < MOST_MS, f"a page of 2,004 cells takes {fastest:.0f} ms")
     with opened(browser, report, WIDE, "light", failures) as page:
@@ -77,6 +88,11 @@ def check_many(browser: Browser, writer: Path, folder: Path, failures: Failures)
         shown = page.locator("#cells-table tbody tr:not([hidden])").count()
         failures.check(shown == 12, f"the filter finds {shown} of 12 cells beyond the first 100")
     with opened(browser, report, WIDE, "light", failures) as page:
+        check_rows_on_paper(page, "#cells-table", 500, failures)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        left = page.locator("p.on-paper").all_inner_texts()
+        failures.check(left == ["1504 more rows are in the page alone"], f"of rows that are not printed it says {left}")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
         check_print(page, "2,004 cells on paper", failures)
 
 

@@ -19,13 +19,15 @@
   };
 
   // What a page keeps in a <noscript> until all rows are asked for.
+  const restOf = (table) => document.querySelector(`noscript[data-continues="${table.id}"]`);
+  const rowsOf = (rest) => Array.from(new DOMParser().parseFromString(rest.textContent, 'text/html').querySelectorAll('tbody tr'));
   const complete = (table) => {
-    const rest = document.querySelector(`noscript[data-continues="${table.id}"]`);
+    const rest = restOf(table);
     if (!rest) return;
-    const rows = new DOMParser().parseFromString(rest.textContent, 'text/html').querySelectorAll('tbody tr');
-    table.tBodies[0].append(...rows);
+    table.tBodies[0].append(...rowsOf(rest));
     rest.nextElementSibling.remove();
     rest.remove();
+    document.querySelector(`input[data-filters="${table.id}"]`)?.dispatchEvent(new Event('input'));
   };
   for (const rest of document.querySelectorAll('noscript[data-continues]')) {
     const table = document.getElementById(rest.dataset.continues);
@@ -84,15 +86,30 @@
     }
     table.classList.add('in-parts');
   };
+  // A table of which a page shows the first rows is whole on paper, up to some pages.
+  const ROWS_ON_PAPER = 500;
+  const completeForPaper = (rest) => {
+    const body = document.getElementById(rest.dataset.continues).tBodies[0];
+    const rows = rowsOf(rest).slice(0, Math.max(0, ROWS_ON_PAPER - body.rows.length));
+    for (const row of rows) row.classList.add('on-paper');
+    body.append(...rows);
+    const left = rest.dataset.rows - body.rows.length;
+    if (left === 0) return;
+    const note = document.createElement('p');
+    note.className = 'on-paper';
+    note.textContent = `${left} more rows are in the page alone`;
+    rest.closest('.scroll').after(note);
+  };
   let opened = [];
   addEventListener('beforeprint', () => {
     opened = Array.from(document.querySelectorAll('main details:not([open])'));
     for (const node of opened) node.open = true;
+    document.querySelectorAll('noscript[data-continues]').forEach(completeForPaper);
     document.querySelectorAll('table.comparison').forEach(splitForPaper);
   });
   addEventListener('afterprint', () => {
     for (const node of opened) node.open = false;
-    document.querySelectorAll('table.part').forEach((node) => node.remove());
+    document.querySelectorAll('table.part, .on-paper').forEach((node) => node.remove());
     document.querySelectorAll('table.in-parts').forEach((node) => node.classList.remove('in-parts'));
   });
 
@@ -107,7 +124,7 @@
         row.hidden = wanted !== '' && !row.textContent.toLowerCase().includes(wanted);
         if (!row.hidden) ++shown;
       }
-      count.textContent = `${shown} of ${table.tBodies[0].rows.length} rows`;
+      count.textContent = `${shown} of ${restOf(table)?.dataset.rows ?? table.tBodies[0].rows.length} rows`;
     };
     input.addEventListener('input', apply);
     apply();

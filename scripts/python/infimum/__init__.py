@@ -8,7 +8,7 @@
     infimum.llm("decoder.onnx", device="l40s,h100-sxm", context="1k,8k").table()
 
 Each function is a command of the program: its options are keywords (`--what-if X` is what_if="X"; a dict is an option
-for each of its items, dim={"batch": 8}), its versioned JSON is in `data`, and what it says goes to standard error.
+for each of its items, dim={"batch": 8}; from_ is `from`), its versioned JSON is in `data`, and what it says goes to standard error.
 Times are microseconds. `table()` gives a pandas.DataFrame where pandas is installed, else a list of dicts. A command
 that fails raises Failed with its exit code and message; a gate that does not hold is code 3.
 """
@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Answer:
     """A command's JSON, and the list in it that its table is made of."""
 
@@ -54,7 +54,7 @@ class Answer:
             import pandas
         except ImportError:
             return found
-        return pandas.DataFrame(found)
+        return pandas.DataFrame(found, columns=columns)
 
     def _repr_html_(self) -> str | None:
         table = self.table()
@@ -76,7 +76,7 @@ class Bound:
         return Bound(name, entry["latency_us"], low, high)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bracket(Answer):
     """The floors below a model's latency and the bounds by measured kernels."""
 
@@ -98,7 +98,7 @@ class Bracket(Answer):
         return self.bounds.get("fused-sequential") or self.bounds.get("sequential")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Analysis(Bracket):
     """A report: its page, which a notebook shows, and its numbers."""
 
@@ -114,30 +114,41 @@ class Analysis(Bracket):
 
 
 def analyze(
-    model: Path_, *, db: str = "infimum.db", budget: str | None = None, device: str | None = None, **options: Option
+    model: Path_,
+    *,
+    db: str = "infimum.db",
+    budget: str | None = None,
+    device: str | None = None,
+    report: Path_ | None = None,
+    **options: Option,
 ) -> Analysis:
     """Measures the model's layers and a framework's run here (or, with `device`, what is known of another one).
+    `report`: a file that keeps the page.
 
     >>> page = infimum.analyze("model.onnx", budget="5s", framework="none", no_replay=True)
     >>> page.headline
     '...A program that reads every weight once takes at least ... µs on this device, by its measured rates.'
     """
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder, "page.html")
+        page = Path(report or Path(folder, "page.html"))
+        if page.suffix not in (".html", ".htm"):
+            raise Failed(2, f"report={page}: the page is a file that ends with .html")
         given = {**options, "db": db, "budget": budget, "device": device, "report": page}
         data = answer("analyze", [model], given)
         return Analysis(data, page=page.read_text())
 
 
-def report(model: Path_, *, db: str = "infimum.db", **options: Option) -> Analysis:
-    """The report of what the store has; measures nothing.
+def report(
+    model: Path_, *, db: str = "infimum.db", output: Path_ | None = None, **options: Option
+) -> Analysis:
+    """The report of what the store has; measures nothing. `output`: a file that keeps it, in the form of its name.
 
     >>> infimum.report("model.onnx", device="h100-sxm").page[:15]
     '<!DOCTYPE html>'
     """
     with tempfile.TemporaryDirectory() as folder:
         page, data = Path(folder, "page.html"), Path(folder, "page.json")
-        for file in (page, data):
+        for file in (page, data, *([output] if output else [])):
             run("report", [model], {**options, "db": db, "output": file})
         return Analysis(json.loads(data.read_text()), page=page.read_text())
 
@@ -161,15 +172,23 @@ def bound(model: Path_, *, db: str = "infimum.db", device: str | None = None, **
     return Bracket(answer("bound", [model], {**options, "db": db, "device": device}))
 
 
-def measure(model: Path_, *, db: str = "infimum.db", framework: str | None = None, **options: Option) -> Answer:
-    """A framework's run, end to end and layer by layer; the store keeps it. `python` names another Python's framework.
+def measure(
+    model: Path_,
+    *,
+    db: str = "infimum.db",
+    framework: str | None = None,
+    output: Path_ | None = None,
+    **options: Option,
+) -> Answer:
+    """A framework's run, end to end and layer by layer; the store keeps it, and the file `output`. `python` names
+    another Python's framework.
 
     >>> run = infimum.measure("model.onnx", framework="onnxruntime", repetitions=1, seconds=0.2)
     >>> min(run["end_to_end"][0]["samples_us"]) > 0
     True
     """
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "run.json")
+        file = Path(output or Path(folder, "run.json"))
         run("measure", [model], {**options, "db": db, "framework": framework, "output": file})
         return Answer(json.loads(file.read_text()))
 
@@ -212,17 +231,29 @@ def evaluate(file: Path_, *, db: str = "infimum.db", **options: Option) -> Answe
 
 
 def query(
-    name: str | None = None, *, db: str = "infimum.db", sql: str | None = None, **parameters: str | float
+    name: str | None = None,
+    *,
+    db: str = "infimum.db",
+    sql: str | None = None,
+    timeout: float | None = None,
+    progress: bool = True,
+    **parameters: str | float | None,
 ) -> Answer:
-    """A named question to the store with its parameters as keywords, or `sql`; without either the list of questions.
+    """A named question to the store with its parameters as keywords, or `sql` and for how many seconds at most; without
+    either the list of questions. None is a parameter that is not given.
 
-    >>> infimum.query("coverage", model="model", all="yes")["columns"][:3]
+    >>> infimum.query("coverage", model="model", all=True)["columns"][:3]
     ['model', 'dims', 'device']
     >>> infimum.query(sql="SELECT count(*) AS devices FROM devices")["rows"]
     [[1]]
     """
-    words = [] if name is None else [name, *(f"{key}={value}" for key, value in parameters.items())]
-    return Answer(answer("query", words, {"db": db, "sql": sql}), "rows")
+    words = [] if name is None else [name]
+    for key, value in parameters.items():
+        if value is not None:
+            text = ("yes" if value else "no") if isinstance(value, bool) else value
+            words.append(f"{key.removesuffix('_')}={text}")
+    options: dict[str, Option] = {"db": db, "sql": sql, "timeout": timeout, "progress": progress}
+    return Answer(answer("query", words, options), "rows")
 
 
 def devices(*, db: str = "infimum.db") -> Answer:

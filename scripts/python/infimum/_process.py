@@ -31,6 +31,9 @@ class Failed(Exception):
         self.code = code
         self.message = message
 
+    def __reduce__(self) -> tuple[type[Failed], tuple[int, str]]:
+        return Failed, (self.code, self.message)
+
 
 def program() -> str:
     """INFIMUM_PROGRAM, else the wheel's own, else the one on the PATH."""
@@ -54,7 +57,7 @@ def environment() -> dict[str, str]:
 def _words(options: Mapping[str, Option]) -> list[str]:
     words: list[str] = []
     for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
+        flag = "--" + name.removesuffix("_").replace("_", "-")
         if value is None or value is False or name == "progress":
             continue
         if value is True:
@@ -119,7 +122,10 @@ def run(command: str, positional: Sequence[object], options: Mapping[str, Option
     progress as a bar where tqdm is installed, but with progress=False among the options. Ctrl-C stops the program, which
     keeps what it has measured."""
     progress = options.get("progress", True) is not False
-    call = [program(), command, *(str(one) for one in positional), *_words(options)]
+    words = [str(one) for one in positional]
+    # A file's name that begins as an option does.
+    words = [f"./{word}" if word.startswith("-") and word != "-" else word for word in words]
+    call = [program(), command, *words, *_words(options)]
     messages: list[str] = []
     shown = _Messages()
     output: list[str] = []

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/app/commands/program.h"
 
@@ -11,6 +12,7 @@ namespace infimum {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -63,7 +65,11 @@ TEST_F(Campaigns, PartsAddUpToTheWholePlan) {
     rows += now["rows"].get<std::int64_t>();
   }
   EXPECT_TRUE(Status()["done"]);
-  EXPECT_THAT(RunPart(1).errors, HasSubstr("part 1 of 3 (any) is done"));
+  // A part that is done is imported again, which mends a store that was lost.
+  EXPECT_THAT(RunPart(1).errors, HasSubstr("part 1 of 3 (any) is done: 0 rows added"));
+  std::filesystem::remove(program_.folder() / "team.db");
+  for (int shard = 0; shard < 3; ++shard)
+    EXPECT_THAT(RunPart(shard).errors, AllOf(HasSubstr(" is done: "), Not(HasSubstr(": 0 rows added"))));
   program_.Run({"bench", "all.plan", "--backend", "fake", "--db", "one.db"});
   const std::string together = RowsOf("team.db");
   EXPECT_EQ(together, RowsOf("one.db"));
@@ -138,11 +144,20 @@ TEST_F(Campaigns, WhatDiffersFromWhatWasPreparedIsRefused) {
   EXPECT_EQ(program_.Infimum({"campaign", "status", "nightly"}).exit_code, 1);
 }
 
+// Journals of another plan, or of as many parts, would be taken for this one's.
+TEST_F(Campaigns, ResultsOfAnotherCampaignAreRefused) {
+  std::filesystem::create_directories(program_.folder() / "nightly/results/any");
+  EXPECT_THAT(Prepare({}).errors, HasSubstr("there are results of another campaign in this folder; name another"));
+  EXPECT_FALSE(std::filesystem::exists(program_.folder() / "nightly/campaign.json"));
+}
+
 TEST_F(Campaigns, NoPasswordStandsInTheFolder) {
-  const testing::Ended ended = program_.Infimum(
-      {"campaign", "prepare", "all.plan", "--db", "postgresql://me:secret@db.example.org/x", "-o", "n"});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.errors, AllOf(HasSubstr("PGPASSFILE"), Not(HasSubstr("secret"))));
+  for (const char* address : {"postgresql://me:secret@db.example.org/x", "host=db user=me password=secret",
+                              "host=db password = secret", "sqlite:password=secret"}) {
+    const testing::Ended ended = program_.Infimum({"campaign", "prepare", "all.plan", "--db", address, "-o", "n"});
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.errors, AllOf(HasSubstr("PGPASSFILE"), Not(HasSubstr("secret"))));
+  }
   EXPECT_FALSE(std::filesystem::exists(program_.folder() / "n"));
 }
 
@@ -151,9 +166,27 @@ TEST_F(Campaigns, KubernetesHasAJobForEachKind) {
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.output, AllOf(HasSubstr("kubectl apply -f "), HasSubstr("campaign-c8g.xlarge.yaml\n")));
   const std::string job = program_.Read("nightly/campaign-c7i.xlarge.yaml");
-  EXPECT_THAT(job, AllOf(HasSubstr("name: infimum-c7i-xlarge\n"), HasSubstr("completions: 3\n"),
+  EXPECT_THAT(job, AllOf(ContainsRegex("\n  name: infimum-c7i-xlarge-[0-9a-f]{8}\n"), HasSubstr("completions: 3\n"),
                          HasSubstr("nodeSelector: {node.kubernetes.io/instance-type: \"c7i.xlarge\"}\n"),
                          Not(HasSubstr("@")), Not(HasSubstr("nvidia.com/gpu: "))));
+}
+
+// Names of Jobs differ where anything does, and what a user names is a text, whatever signs it has.
+TEST_F(Campaigns, TheSchedulerGetsNamesAsTheyAre) {
+  std::set<std::string> names;
+  for (const std::string folder : {"x,y", "it's"}) {
+    ASSERT_EQ(Prepare({"--engine", "kubernetes", "--kind", "H100-SXM,h100-sxm"}, folder).exit_code, 0);
+    const std::string quoted = "\"" + (program_.folder() / folder).string() + "\"";
+    for (const char* kind : {"H100-SXM", "h100-sxm"}) {
+      const std::string job = program_.Read(folder + "/campaign-" + kind + ".yaml");
+      EXPECT_THAT(job, AllOf(HasSubstr("run, " + quoted + ", --kind"), HasSubstr("mountPath: " + quoted + "}")));
+      names.insert(job.substr(job.find("\n  name: infimum-h100-sxm-"), 35));
+    }
+  }
+  EXPECT_EQ(names.size(), 4u);
+  ASSERT_EQ(Prepare({}, "run%j @GPU@").exit_code, 0);
+  EXPECT_THAT(program_.Read("run%j @GPU@/campaign.sbatch"),
+              AllOf(HasSubstr("/run%j @GPU@' --kind"), HasSubstr("/run%%j @GPU@/logs'/%A_%a.log\n")));
 }
 
 }  // namespace

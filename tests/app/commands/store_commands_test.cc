@@ -114,9 +114,16 @@ TEST_F(StoreCommands, TheQuestionsForDatasetteAnswerTheSame) {
     }
     EXPECT_THAT(queries["sweep"]["sql"].get<std::string>(),
                 AllOf(HasSubstr("= :evaluation"), HasSubstr("= coalesce(nullif(:field,''),'threads')")));
+    // An empty text is the default, so that another word asks for any number.
+    EXPECT_THAT(queries["coverage"]["description"].get<std::string>(),
+                HasSubstr("threads [1]: threads of a processor; GPUs count as one; any: any number"));
+    EXPECT_THAT(queries["coverage"]["sql"].get<std::string>(),
+                HasSubstr("CASE :threads WHEN 'any' THEN '' ELSE coalesce(nullif(:threads,''),'1') END = ''"));
   }
   EXPECT_GT(rows, 0);
   EXPECT_EQ(program_.Infimum({"query", "coverage", "--datasette"}).exit_code, 2);
+  for (const char* address : {"postgresql://nowhere/x", "nothere.db"})
+    EXPECT_EQ(program_.Infimum({"query", "--datasette", "--db", address}).exit_code, 1);
 }
 
 TEST_F(StoreCommands, AnotherDeviceIsAnalyzedWithoutMeasuring) {

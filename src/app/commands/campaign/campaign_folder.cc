@@ -23,26 +23,27 @@ Result<std::string> ReadText(const std::filesystem::path& path) {
   return text;
 }
 
-// Where a template says @NAME@.
-std::string Filled(std::string text, const std::map<std::string, std::string>& values) {
-  for (const auto& [name, value] : values) {
-    const std::string mark = "@" + name + "@";
-    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size()))
-      text.replace(at, mark.size(), value);
+// Where a template says @NAME@. A value is taken as it is, whatever marks it has.
+std::string Filled(const std::string& text, const std::map<std::string, std::string>& values) {
+  std::string filled;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text[at] == '@' ? text.find('@', at + 1) : std::string::npos;
+    const auto value = end == std::string::npos ? values.end() : values.find(text.substr(at + 1, end - at - 1));
+    filled += value == values.end() ? text.substr(at, 1) : value->second;
+    at = value == values.end() ? at + 1 : end + 1;
   }
-  return text;
+  return filled;
 }
 
-// A name that Kubernetes takes: small letters, digits and dashes, at most 63.
-std::string ResourceName(const std::string& text) {
+// A name that Kubernetes takes: small letters, digits and dashes, at most 63 with a pod's index. No other campaign's or
+// kind's: it ends with digits of a hash of all of them.
+std::string ResourceName(const std::string& text, const std::string& all) {
   std::string name;
   for (const char c : text)
     name += std::isalnum(static_cast<unsigned char>(c)) != 0
                 ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
                 : '-';
-  name = name.substr(0, 63);
-  while (name.ends_with('-')) name.pop_back();
-  return name;
+  return name.substr(0, 40) + "-" + Sha256(std::as_bytes(std::span(all))).substr(0, 8);
 }
 
 }  // namespace
@@ -50,14 +51,17 @@ std::string ResourceName(const std::string& text) {
 Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& folder, CampaignSettings settings,
                                                const std::string& plan, const std::filesystem::path& templates,
                                                const std::filesystem::path& program) {
-  if (ShownAddress(settings.database) != settings.database)
+  const bool is_url = settings.database.find("://") != std::string::npos;
+  const bool is_for_libpq =
+      !is_url && settings.database.find('=', settings.database.find("password")) != std::string::npos;
+  if (is_for_libpq || ShownAddress(settings.database) != settings.database)
     return Error{
         "--db: a password would stand in the folder for all to read; leave it out of the address: libpq takes it from "
         "the file that PGPASSFILE names, a Kubernetes Secret sets PGPASSWORD"};
   if (settings.database == ":memory:")
     return Error{"--db :memory:: each task would have a store of its own, and lose it"};
   // Tasks run elsewhere than here.
-  if (settings.database.find("://") == std::string::npos) {
+  if (!is_url) {
     constexpr std::string_view kFile = "sqlite:";
     const std::size_t at = settings.database.starts_with(kFile) ? kFile.size() : 0;
     settings.database = std::filesystem::absolute(settings.database.substr(at)).string();
@@ -70,6 +74,8 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
   if (std::filesystem::exists(path / "campaign.json", error))
     return Error{path.string() +
                  ": there is a campaign in this folder; name another, or see `infimum campaign status`"};
+  if (std::filesystem::exists(path / "results", error) && !std::filesystem::is_empty(path / "results", error))
+    return Error{path.string() + ": there are results of another campaign in this folder; name another"};
   std::filesystem::create_directories(path / "logs", error);
   if (error) return Error{fmt::format("{}: cannot be made: {}", path.string(), error.message())};
 
@@ -81,6 +87,8 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
   std::map<std::string, std::string> values = {
       {"FOLDER", ShellQuoted(path.string())},    {"INFIMUM", ShellQuoted(program.string())}, {"GPU", ""},
       {"LAST", std::to_string(made.shards - 1)}, {"SHARDS", std::to_string(made.shards)},    {"VERSION", made.infimum}};
+  for (const char c : path.string()) values["LOGS"] += c == '%' ? "%%" : std::string(1, c);  // %j is Slurm's
+  values["LOGS"] = ShellQuoted(values["LOGS"] + "/logs");
   const bool is_slurm = made.engine == "slurm", is_gpu = made.backend.starts_with("cuda");
   if (is_gpu) values["GPU"] = is_slurm ? "#SBATCH --gres=gpu:1\n" : ", nvidia.com/gpu: \"1\"";
   INFIMUM_ASSIGN_OR_RETURN(const std::string text,
@@ -89,10 +97,11 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
   if (is_slurm) INFIMUM_RETURN_IF_ERROR(WriteOutput(path / "campaign.sbatch", Filled(text, values)));
   for (const std::string& kind : made.kinds) {
     if (is_slurm) break;
-    values["KIND"] = Json(kind).dump();
+    values["KIND"] = DumpJson(Json(kind));
+    values["FOLDER"] = DumpJson(Json(path.string()));
     const char* const label = is_gpu ? "nvidia.com/gpu.product" : "node.kubernetes.io/instance-type";
     values["SELECTOR"] = kind == kAnyKind ? "" : fmt::format("{}: {}", label, values["KIND"]);
-    values["NAME"] = ResourceName("infimum-" + kind);
+    values["NAME"] = ResourceName("infimum-" + kind, kind + "\n" + path.string() + "\n" + made.plan_sha256);
     INFIMUM_RETURN_IF_ERROR(WriteOutput(path / ("campaign-" + kind + ".yaml"), Filled(text, values)));
   }
   // Last: a folder with these settings is whole.

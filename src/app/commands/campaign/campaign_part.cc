@@ -57,10 +57,7 @@ Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std:
   const std::string part = fmt::format("part {} of {} ({})", shard, settings.shards, kind);
   const std::filesystem::path done = campaign.of_part(kind, shard, "done");
   std::error_code error;
-  if (std::filesystem::exists(done, error)) {
-    talk.Say(part + " is done: " + done.string());
-    return {};
-  }
+  const bool is_done = std::filesystem::exists(done, error);
   std::filesystem::create_directories(done.parent_path(), error);
   if (error) return Error{fmt::format("{}: cannot be made: {}", done.parent_path().string(), error.message())};
 
@@ -78,18 +75,19 @@ Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std:
                           .cache = settings.cache,
                           .peaks = shard == 0};
   const std::filesystem::path expected = campaign.of_part(kind, shard, "expected");
-  if (!std::filesystem::exists(expected, error)) {
+  if (!is_done && !std::filesystem::exists(expected, error)) {
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t rows, CountRows(installation, options, measured));
     INFIMUM_RETURN_IF_ERROR(WriteOutput(expected, fmt::format("{}\n", rows)));
   }
-  INFIMUM_RETURN_IF_ERROR(RunPart(installation, options, measured, talk));
+  if (!is_done) INFIMUM_RETURN_IF_ERROR(RunPart(installation, options, measured, talk));
 
+  // Also of a part that is done: a store may be gone, or restored from what it was before.
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(settings.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, ImportFileOf(measured.journal, {}, *store, talk));
   INFIMUM_RETURN_IF_ERROR(
       WriteOutput(done, fmt::format("{} rows, {} of them new\n", count.added + count.known, count.added)));
-  talk.Say(fmt::format("{}: {} rows added to {}, {} were known", part, count.added, ShownAddress(settings.database),
-                       count.known));
+  talk.Say(fmt::format("{}{}: {} rows added to {}, {} were known", part, is_done ? " is done" : "", count.added,
+                       ShownAddress(settings.database), count.known));
   return {};
 }
 

@@ -2,8 +2,8 @@
 //
 //   MeasurePart(*CampaignFolder::Open("nightly"), "typeA", 3, installation, talk);
 //
-// The journal is continued where there is one, and imported when it is whole; doing a part again that is done changes
-// nothing. One part at a time is timed on a machine.
+// The journal is continued where there is one, and imported when it is whole; a part that is done is
+// imported again, which adds nothing to a store that has it. One part at a time is timed on a machine.
 #pragma once
 
 #include <cstdint>

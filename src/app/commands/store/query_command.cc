@@ -84,16 +84,22 @@ std::string JsonOf(const std::string& name, const QueryTable& answer) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+// Whether it says what an empty value means, and is another where none is given.
+bool TakesAny(const QueryParameter& parameter) {
+  return !parameter.otherwise.value_or("").empty() && parameter.what.find("empty:") != std::string::npos;
+}
+
 // The query's SQL with parameters by name. Datasette gives each as a text, an empty one where nothing was typed, and
-// has no values of its own for those.
+// has no values of its own for those: an empty value that is meant is the word `any`.
 std::string SqlWithNames(const NamedQuery& query) {
   std::string sql = query.sql;
   for (std::size_t i = query.parameters.size(); i > 0; --i) {  // $10 before $1
     const QueryParameter& parameter = query.parameters[i - 1];
     const std::string place = fmt::format("${}", i);
-    const std::string name = parameter.otherwise
-                                 ? fmt::format("coalesce(nullif(:{},''),'{}')", parameter.name, *parameter.otherwise)
-                                 : ":" + parameter.name;
+    std::string name = parameter.otherwise
+                           ? fmt::format("coalesce(nullif(:{},''),'{}')", parameter.name, *parameter.otherwise)
+                           : ":" + parameter.name;
+    if (TakesAny(parameter)) name = fmt::format("CASE :{} WHEN 'any' THEN '' ELSE {} END", parameter.name, name);
     for (std::size_t at = 0; (at = sql.find(place, at)) != std::string::npos; at += name.size())
       sql.replace(at, place.size(), name);
   }
@@ -108,8 +114,10 @@ std::string DatasetteMetadata(const std::string& database) {
     nlohmann::ordered_json names = nlohmann::ordered_json::array();
     for (const QueryParameter& parameter : query.parameters) {
       const bool has_value = parameter.otherwise && !parameter.otherwise->empty();
+      std::string what = parameter.what;
+      if (TakesAny(parameter)) what.replace(what.find("empty:"), 6, "any:");
       description +=
-          fmt::format(" {}{}: {}.", parameter.name, has_value ? " [" + *parameter.otherwise + "]" : "", parameter.what);
+          fmt::format(" {}{}: {}.", parameter.name, has_value ? " [" + *parameter.otherwise + "]" : "", what);
       names.push_back(parameter.name);
     }
     queries[query.name] = {{"description", description}, {"params", names}, {"sql", SqlWithNames(query)}};
@@ -157,6 +165,9 @@ Result<QueryTable> Ask(const QueryOptions& options) {
 
 Result<int> RunQuery(const QueryOptions& options) {
   if (options.datasette) {
+    if (options.database.find("://") != std::string::npos)
+      return Error{"--db " + Quoted(ShownAddress(options.database)) + ": Datasette reads SQLite files alone"};
+    INFIMUM_RETURN_IF_ERROR(OpenStore(options.database, OpenMode::kReadOnly));
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", DatasetteMetadata(options.database)));
     return kDone;
   }
