@@ -16,7 +16,7 @@ namespace infimum {
 namespace {
 
 // Rows that a page shows until all are asked for, and the most that it has.
-constexpr std::size_t kShownRows = 20, kShownModels = 50, kMostRows = 200;
+constexpr std::size_t kShownRows = 20, kShownModels = 30, kMostRows = 200;
 constexpr double kMatters = 0.05;  // of a run against its bound
 
 using Places = std::vector<const SitePlace*>;
