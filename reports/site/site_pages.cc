@@ -295,7 +295,7 @@ Section Inversions(const SiteReport& report) {
   return section;
 }
 
-// Places that rest on other libraries than the newest that their device was measured with.
+// Places whose device has rows of newer versions than those that the bound rests on.
 Section Stale(const SiteReport& report) {
   Section section{.id = "stale",
                   .title = "Measured with older libraries",

@@ -1,10 +1,9 @@
 // A site over a store: its models on its devices, what changed, what is missing; a page a model, a device and a
 // library's upgrade.
 //
-//   SiteReport report{.models = models, .devices = devices, .places = places};   // filled by
-//   src/app/commands/report_store for (const SitePage& page : SitePages(report)) ...                           //
-//   tables, without HTML SiteFiles(report)                                                            // {"index.html":
-//   "<!DOCTYPE ...", ...}
+//   SiteReport report = *MakeSiteReport(*store, options, talk);   // src/app/commands/report_store
+//   SitePages(report)[0].sections                                 // tables of the index, without HTML
+//   SiteFiles(report)["index.html"]                               // "<!DOCTYPE ..."
 //
 // Times are of one inference. Every text may be hostile but paths. Equal reports give equal bytes (no clock is read).
 #pragma once
