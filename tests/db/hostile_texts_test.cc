@@ -290,7 +290,8 @@ TEST_P(HostileTexts, InQuestionsAreOnlyTexts) {
           table.error().message.find("pattern too complex") != std::string::npos)
         continue;
       ASSERT_TRUE(table.ok()) << query.name << ": " << table.error().message.substr(0, 500);
-      answers[name][query.name] = table->rows;
+      // Identifiers are each store's own.
+      if (query.name != "fingerprint") answers[name][query.name] = table->rows;
       EXPECT_FALSE(store->Ask(query, {{text_, "x"}}).ok());
     }
     const Result<QueryTable> own = store->AskSql(text_, testing::AsAnyone());
