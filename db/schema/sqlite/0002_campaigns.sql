@@ -22,73 +22,20 @@ INSERT INTO environment_libraries (environment_id, library, version)
 ALTER TABLE workloads ADD COLUMN family TEXT NOT NULL DEFAULT '';  -- the text's first word: convolution, region
 UPDATE workloads SET family = substr(text, 1, instr(text || ' ', ' ') - 1);
 
-CREATE TABLE new_measurements (
-  id INTEGER PRIMARY KEY,
-  workload_id INTEGER NOT NULL REFERENCES workloads (id),
-  candidate_id INTEGER NOT NULL REFERENCES candidates (id),
-  contract TEXT NOT NULL,
-  cache TEXT NOT NULL CHECK (cache IN ('warm', 'cold')),
-  device_id INTEGER NOT NULL REFERENCES devices (id),
-  environment_id INTEGER NOT NULL REFERENCES environments (id),
-  campaign_id INTEGER NOT NULL REFERENCES campaigns (id),
-  measured_at TEXT NOT NULL,            -- UTC
-  outcome TEXT NOT NULL CHECK (outcome IN ('measured', 'unsupported', 'skipped', 'failed')),
-  reason TEXT NOT NULL,                 -- of every outcome but measured
-  library_choice INTEGER NOT NULL CHECK (library_choice IN (0, 1)),
-  numeric_error REAL,                   -- NULL where it was not checked
-  flags TEXT NOT NULL,                  -- JSON list of texts
-  repetition_count INTEGER NOT NULL,
-  best_us REAL,                         -- the point value: the smallest median of a repetition
-  low_us REAL,                          -- where it would fall if the campaign were repeated: from the smallest minimum
-  high_us REAL,                         --   to the second-smallest median (of one repetition: its 95th percentile)
-  -- How much the row says: of rows that are equal but for it, the greatest counts and the others are history.
-  weight INTEGER NOT NULL,
-  CHECK ((outcome = 'measured') = (best_us IS NOT NULL)),
-  UNIQUE (workload_id, device_id, candidate_id, contract, cache, environment_id, campaign_id, weight)
-) STRICT;
-INSERT INTO new_measurements
-  SELECT m.id, m.workload_id, m.candidate_id, m.contract, m.cache, m.device_id, m.environment_id, c.id, m.measured_at,
-         m.outcome, m.reason, m.library_choice, m.numeric_error, m.flags,
-         (SELECT count(*) FROM repetitions r WHERE r.measurement_id = m.id),
-         (SELECT min(r.median_us) FROM repetitions r WHERE r.measurement_id = m.id),
-         (SELECT min(r.minimum_us) FROM repetitions r WHERE r.measurement_id = m.id),
-         coalesce((SELECT r.median_us FROM repetitions r WHERE r.measurement_id = m.id
-                   ORDER BY r.median_us LIMIT 1 OFFSET 1),
-                  (SELECT r.p95_us FROM repetitions r WHERE r.measurement_id = m.id)),
-         CASE m.outcome WHEN 'measured' THEN 10 + (SELECT count(*) FROM repetitions r WHERE r.measurement_id = m.id)
-                        WHEN 'skipped' THEN 1 ELSE 2 END
-  FROM measurements m, campaigns c WHERE c.key = '';
-
-CREATE TABLE new_repetitions (
-  measurement_id INTEGER NOT NULL REFERENCES new_measurements (id) ON DELETE CASCADE,
-  position INTEGER NOT NULL,
-  count INTEGER NOT NULL CHECK (count > 0),
-  minimum_us REAL NOT NULL,
-  median_us REAL NOT NULL,
-  p95_us REAL NOT NULL,
-  samples_us BLOB NOT NULL,             -- 64-bit little-endian floats
-  PRIMARY KEY (measurement_id, position)
-) STRICT, WITHOUT ROWID;
-INSERT INTO new_repetitions SELECT * FROM repetitions;
-
-DROP TABLE repetitions;
-DROP TABLE measurements;
-ALTER TABLE new_measurements RENAME TO measurements;
-ALTER TABLE new_repetitions RENAME TO repetitions;
-CREATE INDEX measurements_by_device ON measurements (device_id, measured_at);
-CREATE INDEX measurements_by_campaign ON measurements (campaign_id);
-
--- Of a peak every rate that was a record when it came stays; the greatest counts.
-CREATE TABLE new_peak_rates (
-  device_id INTEGER NOT NULL REFERENCES devices (id),
-  kind TEXT NOT NULL CHECK (kind IN ('read', 'write', 'copy', 'arithmetic')),
-  working_set_bytes INTEGER NOT NULL,
-  dtype TEXT NOT NULL,
-  threads INTEGER NOT NULL,
-  source TEXT NOT NULL,
-  per_second REAL NOT NULL CHECK (per_second > 0),
-  PRIMARY KEY (device_id, kind, working_set_bytes, dtype, threads, source, per_second)
-) STRICT, WITHOUT ROWID;
-INSERT INTO new_peak_rates SELECT * FROM peak_rates;
-DROP TABLE peak_rates;
-ALTER TABLE new_peak_rates RENAME TO peak_rates;
+-- What a row says of itself. Schema 6 moves rows to a new table, which holds the conditions of these columns.
+ALTER TABLE measurements ADD COLUMN campaign_id INTEGER REFERENCES campaigns (id);
+ALTER TABLE measurements ADD COLUMN repetition_count INTEGER;
+ALTER TABLE measurements ADD COLUMN best_us REAL;
+ALTER TABLE measurements ADD COLUMN low_us REAL;
+ALTER TABLE measurements ADD COLUMN high_us REAL;
+ALTER TABLE measurements ADD COLUMN weight INTEGER;
+UPDATE measurements SET
+  campaign_id = (SELECT id FROM campaigns WHERE key = ''),
+  repetition_count = (SELECT count(*) FROM repetitions r WHERE r.measurement_id = measurements.id),
+  best_us = (SELECT min(r.median_us) FROM repetitions r WHERE r.measurement_id = measurements.id),
+  low_us = (SELECT min(r.minimum_us) FROM repetitions r WHERE r.measurement_id = measurements.id),
+  high_us = coalesce((SELECT r.median_us FROM repetitions r WHERE r.measurement_id = measurements.id
+                      ORDER BY r.median_us LIMIT 1 OFFSET 1),
+                     (SELECT r.p95_us FROM repetitions r WHERE r.measurement_id = measurements.id));
+UPDATE measurements SET
+  weight = CASE outcome WHEN 'measured' THEN 10 + repetition_count WHEN 'skipped' THEN 1 ELSE 2 END;

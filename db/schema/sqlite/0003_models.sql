@@ -1,5 +1,5 @@
 -- Models and their layers, so that questions can be about a model; generations with their year; the clocks that a
--- repetition ran at; indexes over what was measured alone, which hold all that most questions want to know.
+-- repetition ran at.
 
 CREATE TABLE generations (
   id INTEGER PRIMARY KEY,
@@ -51,11 +51,3 @@ ALTER TABLE repetitions ADD COLUMN clock_high_mhz REAL;  --   NULL where the sys
 ALTER TABLE runs ADD COLUMN best_us REAL;
 ALTER TABLE runs ADD COLUMN low_us REAL;
 ALTER TABLE runs ADD COLUMN high_us REAL;
-
--- The first entry of a workload on a device under a contract is its best row.
-CREATE INDEX measured_by_workload ON measurements (workload_id, device_id, contract, cache, best_us, environment_id,
-    low_us, high_us, candidate_id, campaign_id, library_choice) WHERE outcome = 'measured';
-CREATE INDEX measured_by_device ON measurements (device_id, environment_id, workload_id, contract, cache, candidate_id,
-    best_us, low_us, high_us, campaign_id, library_choice) WHERE outcome = 'measured';
-DROP INDEX measurements_by_campaign;
-CREATE INDEX measurements_by_campaign ON measurements (campaign_id, device_id, environment_id);

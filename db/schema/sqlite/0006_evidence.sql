@@ -20,7 +20,7 @@ INSERT INTO evidence (id, text, facts)
   SELECT row_number() OVER (ORDER BY told), told, facts
   FROM (SELECT told, min(facts) AS facts FROM older_environments GROUP BY told);
 
--- SQLite cannot change what is unique in a table, so rows move to a new one, and their repetitions with them.
+-- SQLite cannot change a table's conditions nor what is unique in it, so rows move to a new one, and their repetitions with them.
 CREATE TABLE new_measurements (
   id INTEGER PRIMARY KEY,
   workload_id INTEGER NOT NULL REFERENCES workloads (id),
@@ -76,7 +76,8 @@ ALTER TABLE new_repetitions RENAME TO repetitions;
 CREATE INDEX measurements_by_device ON measurements (device_id, measured_at);
 CREATE INDEX measurements_by_campaign ON measurements (campaign_id, device_id, environment_id, evidence_id);
 
--- The first entry of a workload on a device under a contract is its best row.
+-- Indexes over what was measured alone, which hold all that most questions want to know: the first entry of a workload
+-- on a device under a contract is its best row.
 CREATE INDEX measured_by_workload ON measurements (workload_id, device_id, contract, cache, best_us, environment_id,
     low_us, high_us, candidate_id, campaign_id, library_choice) WHERE outcome = 'measured';
 CREATE INDEX measured_by_device ON measurements (device_id, environment_id, workload_id, contract, cache, candidate_id,

@@ -4,6 +4,7 @@
 ALTER TABLE repetitions ADD COLUMN beat_arithmetic_us REAL;   -- steps of integers, and a read of memory;
 ALTER TABLE repetitions ADD COLUMN beat_memory_us REAL;       --   NULL where neither was timed
 
+-- Of a peak every rate that was a record when it came stays; the greatest counts.
 CREATE TABLE new_peak_rates (
   device_id INTEGER NOT NULL REFERENCES devices (id),
   kind TEXT NOT NULL CHECK (kind IN ('read', 'write', 'copy', 'arithmetic', 'tf32', 'launch', 'retention')),

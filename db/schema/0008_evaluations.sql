@@ -39,7 +39,8 @@ CREATE TABLE cell_attempts (
   begun_at TEXT NOT NULL,               -- UTC
   until TEXT NOT NULL                   -- UTC: later than this its worker is gone
 ) STRICT;
-CREATE INDEX cell_attempts_by_cell ON cell_attempts (cell_id, device_key);
+CREATE INDEX cell_attempts_by_cell ON cell_attempts (cell_id, device_key);  -- kSqlite
+CREATE INDEX cell_attempts_by_cell ON cell_attempts (cell_id);  -- kPostgreSql
 
 CREATE TABLE cell_results (
   attempt_id INTEGER PRIMARY KEY REFERENCES cell_attempts (id),
