@@ -15,27 +15,19 @@ constexpr int kBusyWaitMilliseconds = 20'000;
 
 // What the user can do about it.
 const char* AdviceFor(int code) {
-  switch (code & 0xff) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return "; another program is writing to it: try again";
-    case SQLITE_READONLY:
-      return "; give --db another file, or make it and its folder writable";
-    case SQLITE_FULL:
-      return "; free some space; what was saved before is safe";
-    case SQLITE_IOERR:
-      return "; check whether its disk is full or failing; what was saved before is safe";
-    case SQLITE_CORRUPT:
-      return "; it is damaged: restore a copy, or move it away and measure again";
-    case SQLITE_NOTADB:
-      return "; give --db a file that infimum made, or one that does not exist yet";
-    case SQLITE_TOOBIG:
-      return "; a value of the query is too long";
-    case SQLITE_CANTOPEN:
-      return "; check that its folder exists and is readable";
-    default:
-      return "";
-  }
+  constexpr std::pair<int, const char*> kAdvice[] = {
+      {SQLITE_BUSY, "; another program is writing to it: try again"},
+      {SQLITE_LOCKED, "; another program is writing to it: try again"},
+      {SQLITE_READONLY, "; give --db another file, or make it and its folder writable"},
+      {SQLITE_FULL, "; free some space; what was saved before is safe"},
+      {SQLITE_IOERR, "; check whether its disk is full or failing; what was saved before is safe"},
+      {SQLITE_CORRUPT, "; it is damaged: restore a copy, or move it away and measure again"},
+      {SQLITE_NOTADB, "; give --db a file that infimum made, or one that does not exist yet"},
+      {SQLITE_TOOBIG, "; a value of the query is too long"},
+      {SQLITE_CANTOPEN, "; check that its folder exists and is readable"}};
+  for (const auto& [known, advice] : kAdvice)
+    if (known == (code & 0xff)) return advice;
+  return "";
 }
 
 // The path as SQLite's URI; what has a meaning there is escaped.

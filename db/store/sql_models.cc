@@ -4,6 +4,7 @@
 
 #include "db/store/run_details.h"
 #include "db/store/sql_store.h"
+#include "infimum/base/enum_names.h"
 #include "infimum/base/sha256.h"
 #include "infimum/measurement/contract.h"
 
@@ -16,15 +17,8 @@ Result<std::int64_t> NextId(Connection& connection, const char* table) {
 namespace {
 
 std::string_view StatusOf(const Layer& layer) {
-  switch (layer.status) {
-    case LayerStatus::kMeasurable:
-      return "measurable";
-    case LayerStatus::kFree:
-      return "free";
-    case LayerStatus::kUnknown:
-      break;
-  }
-  return "unknown";
+  constexpr EnumNames<LayerStatus::kUnknown> kNames = {"measurable", "free", "unknown"};
+  return kNames[layer.status];
 }
 
 // `executions` of the graph as a whole.

@@ -1,13 +1,6 @@
 -- Models and their layers, so that questions can be about a model; generations with their year; the clocks that a
 -- repetition ran at.
 
-CREATE TABLE generations (
-  id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE,            -- "Volta", "Zen 3"
-  year INTEGER                          -- of its first device; NULL where no data sheet tells
-) STRICT;
-INSERT INTO generations (name) SELECT DISTINCT generation FROM devices WHERE generation <> '' ORDER BY generation;
-ALTER TABLE devices ADD COLUMN generation_id INTEGER REFERENCES generations (id);  -- NULL where unknown
 UPDATE devices SET generation_id = (SELECT g.id FROM generations g WHERE g.name = devices.generation);
 ALTER TABLE devices DROP COLUMN generation;
 
@@ -18,8 +11,10 @@ CREATE TABLE models (
   sha256 TEXT NOT NULL,                 -- of the file
   dims TEXT NOT NULL                    -- JSON object of numbers, names ascending
 ) STRICT;
-CREATE INDEX models_by_name ON models (name);
-CREATE INDEX models_by_file ON models (sha256, dims);
+CREATE INDEX models_by_name ON models (name);  -- kSqlite
+CREATE INDEX models_by_name ON models USING hash (name);  -- kPostgreSql
+CREATE INDEX models_by_file ON models (sha256, dims);  -- kSqlite
+CREATE INDEX models_by_file ON models USING hash (sha256);  -- kPostgreSql
 
 CREATE TABLE model_layers (
   model_id INTEGER NOT NULL REFERENCES models (id),
