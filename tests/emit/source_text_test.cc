@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include "src/emit/source_name.h"
 #include "tests/support/random_layer.h"
 
 namespace infimum::emit {

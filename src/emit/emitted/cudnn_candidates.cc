@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -73,30 +74,15 @@ Target OpenTarget(const std::string& properties_file) {
 }
 
 cudaDataType CudaType(fe::DataType_t type) {
-  switch (type) {
-    case fe::DataType_t::DOUBLE:
-      return CUDA_R_64F;
-    case fe::DataType_t::FLOAT:
-      return CUDA_R_32F;
-    case fe::DataType_t::HALF:
-      return CUDA_R_16F;
-    case fe::DataType_t::BFLOAT16:
-      return CUDA_R_16BF;
-    case fe::DataType_t::FP8_E4M3:
-      return CUDA_R_8F_E4M3;
-    case fe::DataType_t::FP8_E5M2:
-      return CUDA_R_8F_E5M2;
-    case fe::DataType_t::INT64:
-      return CUDA_R_64I;
-    case fe::DataType_t::INT32:
-      return CUDA_R_32I;
-    case fe::DataType_t::INT8:
-      return CUDA_R_8I;
-    case fe::DataType_t::BOOLEAN:
-      return CUDA_R_8U;
-    default:
-      throw std::runtime_error("a tensor of a type that this program has no numbers for");
-  }
+  static const std::map<fe::DataType_t, cudaDataType> types{
+      {fe::DataType_t::DOUBLE, CUDA_R_64F},       {fe::DataType_t::FLOAT, CUDA_R_32F},
+      {fe::DataType_t::HALF, CUDA_R_16F},         {fe::DataType_t::BFLOAT16, CUDA_R_16BF},
+      {fe::DataType_t::FP8_E4M3, CUDA_R_8F_E4M3}, {fe::DataType_t::FP8_E5M2, CUDA_R_8F_E5M2},
+      {fe::DataType_t::INT64, CUDA_R_64I},        {fe::DataType_t::INT32, CUDA_R_32I},
+      {fe::DataType_t::INT8, CUDA_R_8I},          {fe::DataType_t::BOOLEAN, CUDA_R_8U}};
+  const auto known = types.find(type);
+  if (known == types.end()) throw std::runtime_error("a tensor of a type that this program has no numbers for");
+  return known->second;
 }
 
 gpu::Buffer MemoryOf(const fe::graph::Tensor_attributes& tensor) {

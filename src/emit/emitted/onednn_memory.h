@@ -17,7 +17,6 @@
 #include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "layouts.h"
 
