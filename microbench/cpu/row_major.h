@@ -5,8 +5,6 @@
 //   RunRowMajor(*product);   // reads the problem's operands, writes its outputs
 #pragma once
 
-#include <memory>
-
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/reference/values.h"
 

@@ -10,7 +10,6 @@
 #include "microbench/gpu/bound_program.h"
 #include "microbench/gpu/device/launch_timer.h"
 #include "microbench/gpu/placement_order.h"
-#include "microbench/gpu/program_launches.h"
 #include "microbench/gpu/replay_branches.h"
 #include "microbench/gpu/replay_step.h"
 #include "microbench/reference/replay_tensors.h"

@@ -6,7 +6,6 @@
 #include "infimum/measurement/statistics.h"
 #include "microbench/gpu/bound_program.h"
 #include "microbench/gpu/device/launch_timer.h"
-#include "microbench/gpu/program_launches.h"
 #include "src/core/base/prepared.h"
 
 namespace infimum::cuda {

@@ -1,7 +1,6 @@
 #include "microbench/reference/step_reference.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "microbench/reference/reference.h"
 

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <tuple>
 
 #include "infimum/measurement/statistics.h"
 #include "infimum/results/results_journal.h"

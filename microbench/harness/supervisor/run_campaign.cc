@@ -1,7 +1,6 @@
 #include "microbench/harness/supervisor/run_campaign.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <set>
 #include <span>

@@ -4,6 +4,7 @@
 #include <cudnn.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "microbench/gpu/device/gpu_program.h"
@@ -46,22 +47,12 @@ class CudnnDescriptor {
   CudnnDescriptor<type> member { INFIMUM_CUDNN(cudnnCreate##name), INFIMUM_CUDNN(cudnnDestroy##name) }
 
 inline Result<cudnnDataType_t> LegacyTypeOf(DataType type) {
-  switch (type) {
-    case DataType::kF64:
-      return CUDNN_DATA_DOUBLE;
-    case DataType::kF32:
-      return CUDNN_DATA_FLOAT;
-    case DataType::kF16:
-      return CUDNN_DATA_HALF;
-    case DataType::kBF16:
-      return CUDNN_DATA_BFLOAT16;
-    case DataType::kS8:
-      return CUDNN_DATA_INT8;
-    case DataType::kS32:
-      return CUDNN_DATA_INT32;
-    default:
-      return Error{"unsupported: cuDNN's older calls have no " + std::string(Name(type))};
-  }
+  constexpr std::pair<DataType, cudnnDataType_t> kTypes[] = {
+      {DataType::kF64, CUDNN_DATA_DOUBLE},    {DataType::kF32, CUDNN_DATA_FLOAT}, {DataType::kF16, CUDNN_DATA_HALF},
+      {DataType::kBF16, CUDNN_DATA_BFLOAT16}, {DataType::kS8, CUDNN_DATA_INT8},   {DataType::kS32, CUDNN_DATA_INT32}};
+  for (const auto& [known, legacy] : kTypes)
+    if (known == type) return legacy;
+  return Error{"unsupported: cuDNN's older calls have no " + std::string(Name(type))};
 }
 
 // Tensors have at least four dimensions; strides in elements.

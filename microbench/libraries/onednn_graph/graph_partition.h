@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "infimum/layer/shape.h"

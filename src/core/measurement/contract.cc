@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "infimum/base/enum_names.h"
 
@@ -14,37 +15,21 @@ constexpr double kF32Roundoff = 0x1p-24;
 
 // Unit roundoff: half the distance from 1 to the next number.
 double UnitRoundoff(DataType type) {
-  switch (type) {
-    case DataType::kF64:
-      return 0x1p-53;
-    case DataType::kF16:
-      return 0x1p-11;
-    case DataType::kBF16:
-      return 0x1p-8;
-    case DataType::kF8E4M3:
-      return 0x1p-4;
-    case DataType::kF8E5M2:
-      return 0x1p-3;
-    default:
-      return kF32Roundoff;
-  }
+  constexpr std::pair<DataType, double> kRoundoffs[] = {{DataType::kF64, 0x1p-53},
+                                                        {DataType::kF16, 0x1p-11},
+                                                        {DataType::kBF16, 0x1p-8},
+                                                        {DataType::kF8E4M3, 0x1p-4},
+                                                        {DataType::kF8E5M2, 0x1p-3}};
+  for (const auto& [known, roundoff] : kRoundoffs)
+    if (known == type) return roundoff;
+  return kF32Roundoff;
 }
 
 // Of the products that a contract allows. int8: half a step of 127 levels.
 double UnitRoundoff(NumericContract contract) {
-  switch (contract) {
-    case NumericContract::kStrictF32:
-      return kF32Roundoff;
-    case NumericContract::kTf32:
-    case NumericContract::kF16:
-      return 0x1p-11;
-    case NumericContract::kBf16:
-    case NumericContract::kInt8:
-      return 0x1p-8;
-    case NumericContract::kFp8:
-      return 0x1p-4;
-  }
-  return kF32Roundoff;
+  // In the order of kContractNames.
+  constexpr double kRoundoffs[] = {kF32Roundoff, 0x1p-11, 0x1p-11, 0x1p-8, 0x1p-8, 0x1p-4};
+  return kRoundoffs[static_cast<std::size_t>(contract)];
 }
 
 bool IsNarrowInteger(DataType type) { return IsInteger(type) && BitsPerElement(type) <= 8; }

@@ -77,12 +77,9 @@ typename Primitive::primitive_desc Describe(const Convolution& layer, algorithm 
   const memory::desc weights =
       layer.weights == "const" ? Any(WeightDims(layer), layer.dtype.weights) : ModelWeights(layer);
   const dnnl::primitive_attr attributes = Attributes(layer.scaling, layer.groups > 1 ? 3 : 1, layer.steps);
-  if (!layer.bias) {
-    return typename Primitive::primitive_desc(Cpu(), prop_kind::forward_inference, kind, input, weights, output,
-                                              layer.stride, windows.dilation, windows.before, windows.after, attributes,
-                                              /*allow_empty=*/true);
-  }
-  const memory::desc bias = Plain({layer.out_channels}, BiasType(layer.dtype, layer.scaling));
+  // The library takes the empty descriptor for no bias.
+  const memory::desc bias =
+      layer.bias ? Plain({layer.out_channels}, BiasType(layer.dtype, layer.scaling)) : memory::desc();
   return typename Primitive::primitive_desc(Cpu(), prop_kind::forward_inference, kind, input, weights, bias, output,
                                             layer.stride, windows.dilation, windows.before, windows.after, attributes,
                                             /*allow_empty=*/true);

@@ -29,8 +29,9 @@ memory::dims Swapped(memory::dims dims) {
   return dims;
 }
 
+// Without a bias the empty descriptor, which the library takes for none.
 memory::desc Bias(const MatMul& layer, const memory::dims& dims) {
-  return Plain(dims, BiasType(layer.dtype, layer.scaling));
+  return HasBias(layer) ? Plain(dims, BiasType(layer.dtype, layer.scaling)) : memory::desc();
 }
 
 memory::dims BiasDims(const MatMul& layer) {
@@ -58,7 +59,6 @@ std::vector<Argument> ArgumentsOf(const MatMul& layer, const Matrices& matrices)
 dnnl::matmul::primitive_desc Describe(const MatMul& layer, const memory::desc& a, const memory::desc& b,
                                       const memory::desc& result) {
   const dnnl::primitive_attr attributes = Attributes(layer.scaling, 1 << (layer.a.size() - 1), layer.steps);
-  if (!HasBias(layer)) return dnnl::matmul::primitive_desc(Cpu(), a, b, result, attributes, /*allow_empty=*/true);
   const memory::desc bias = Bias(layer, BiasDims(layer));
   return dnnl::matmul::primitive_desc(Cpu(), a, b, bias, result, attributes, /*allow_empty=*/true);
 }
@@ -76,10 +76,6 @@ dnnl::inner_product_forward::primitive_desc DescribeInnerProduct(const MatMul& l
   const memory::desc weights = Any({Columns(layer), Depth(layer)}, layer.dtype.weights);
   const memory::desc result = layout({Rows(layer), Columns(layer)}, layer.dtype.output);
   const dnnl::primitive_attr attributes = Attributes(layer.scaling, 1, layer.steps);
-  if (!HasBias(layer)) {
-    return dnnl::inner_product_forward::primitive_desc(Cpu(), prop_kind::forward_inference, a, weights, result,
-                                                       attributes, /*allow_empty=*/true);
-  }
   return dnnl::inner_product_forward::primitive_desc(Cpu(), prop_kind::forward_inference, a, weights,
                                                      Bias(layer, {Columns(layer)}), result, attributes,
                                                      /*allow_empty=*/true);
@@ -105,11 +101,6 @@ dnnl::convolution_forward::primitive_desc DescribeConvolution(const MatMul& laye
   const memory::desc result = layout({1, Columns(layer), Rows(layer), 1}, layer.dtype.output);
   const dnnl::primitive_attr attributes = Attributes(layer.scaling, 1, layer.steps);
   const memory::dims one{1, 1}, none{0, 0};
-  if (!HasBias(layer)) {
-    return dnnl::convolution_forward::primitive_desc(Cpu(), prop_kind::forward_inference,
-                                                     dnnl::algorithm::convolution_direct, image, weights, result, one,
-                                                     none, none, attributes, /*allow_empty=*/true);
-  }
   return dnnl::convolution_forward::primitive_desc(Cpu(), prop_kind::forward_inference,
                                                    dnnl::algorithm::convolution_direct, image, weights,
                                                    Bias(layer, {Columns(layer)}), result, one, none, none, attributes,

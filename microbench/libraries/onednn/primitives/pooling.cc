@@ -1,7 +1,6 @@
 #include "pooling.h"
 
 #include <optional>
-#include <utility>
 
 namespace onednn {
 namespace {

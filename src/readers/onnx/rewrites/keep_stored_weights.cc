@@ -1,7 +1,6 @@
 // Floating point times weights that are stored in fewer bits: they are read as stored and become numbers on the way.
 // Folded into floating point they would be charged for several times their bytes.
 #include <algorithm>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
