@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <utility>
 
 #include "analyzer/bracket/bracket.h"
 #include "analyzer/floor/residency.h"

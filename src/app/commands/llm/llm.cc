@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <set>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"

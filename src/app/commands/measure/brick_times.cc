@@ -10,6 +10,7 @@
 #include <span>
 
 #include "analyzer/gap/run_latency.h"
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/sha256.h"
 #include "infimum/base/utf8.h"
 #include "infimum/measurement/statistics.h"
