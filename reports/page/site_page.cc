@@ -1,8 +1,5 @@
 // The pages of a site over a store: tables that stand in them without a script. Style and script are two files that all
 // of them share.
-#include <fmt/format.h>
-
-#include <algorithm>
 
 #include "reports/page/assets.h"
 #include "reports/page/heat_table.h"
@@ -30,11 +27,9 @@ std::string SectionsHtml(const std::vector<Section>& sections) {
 }
 
 std::string KindHtml(bool is_index) {
+  if (is_index) return "site of a store";
   HtmlWriter html;
-  if (is_index)
-    html.Text("site of a store");
-  else
-    html.Element("a", {{"href", "../index.html"}}, "all models and devices");
+  html.Element("a", {{"href", "../index.html"}}, "all models and devices");
   return html.Take();
 }
 

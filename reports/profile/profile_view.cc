@@ -1,7 +1,6 @@
 #include "reports/profile/profile_view.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <utility>
 

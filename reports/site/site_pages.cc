@@ -27,6 +27,8 @@ Cell LinkCell(std::string text, std::string link) {
   return cell;
 }
 
+Cell RatioCell(double ratio) { return {fmt::format("{:.3g}", ratio), ratio}; }
+
 Cell TimeCell(Latency time) { return {FormatLatency(time), time.count()}; }
 
 // "2026-11-20" of "2026-11-20T08:15:00Z".
@@ -39,6 +41,12 @@ std::string AnchorOf(const std::string& path) {
 }
 
 std::string NameOf(const SiteModel& model) { return model.name + (model.dims.empty() ? "" : " " + model.dims); }
+const std::string& NameOf(const SiteDevice& device) { return device.name; }
+
+// To the page of a model or a device; the pages of a site stand one folder below the index.
+Cell LinkTo(const auto& of, bool from_index = true) {
+  return LinkCell(NameOf(of), (from_index ? "" : "../") + of.path);
+}
 
 // What most layers say is left to the hint: "convolution f32 in=1x960x7x7 out_channels=160 kernel=1x1".
 Cell LayerCell(const std::string& workload) {
@@ -58,9 +66,6 @@ Cell LayerCell(const std::string& workload) {
   cell.hint = workload;
   return cell;
 }
-
-// Of a site's pages, which stand one folder below the index.
-std::string Above(const std::string& path) { return "../" + path; }
 
 std::string LayersText(const SitePlace& place, const SiteModel& model) {
   return fmt::format("{} of {}", place.measured, model.layers + model.unknown);
@@ -150,7 +155,7 @@ Section Matrix(const SiteReport& report) {
   for (std::size_t model = 0; model < report.models.size(); ++model) {
     const SiteModel& of = report.models[model];
     TableRow& row = section.rows.emplace_back();
-    row = {LinkCell(NameOf(of), of.path), CountCell(static_cast<std::size_t>(of.layers + of.unknown))};
+    row = {LinkTo(of), CountCell(static_cast<std::size_t>(of.layers + of.unknown))};
     for (const Column& column : columns)
       row.push_back(MatrixCell(report, of, FindPlace(report, model, column.device, column.threads)));
   }
@@ -194,7 +199,7 @@ Section Devices(const SiteReport& report) {
     std::int64_t rows = 0;
     for (const SiteLibraries& libraries : of.libraries) rows += libraries.measurements;
     const SiteLibraries newest = of.libraries.empty() ? SiteLibraries{} : of.libraries.front();
-    section.rows.push_back({LinkCell(of.name, of.path), of.generation, of.year ? std::to_string(*of.year) : "",
+    section.rows.push_back({LinkTo(of), of.generation, of.year ? std::to_string(*of.year) : "",
                             CountCell(models.size()), CountCell(complete.size()), newest.libraries,
                             DayOf(newest.newest), CountCell(static_cast<std::size_t>(rows)),
                             CountCell(of.libraries.size())});
@@ -230,7 +235,6 @@ Section Holes(const SiteReport& report, std::optional<std::size_t> model, std::o
   AddRows(holes, kMostRows, section, [&](const SiteHole& hole) {
     const SiteModel& of = report.models[hole.model];
     const SiteDevice& on = report.devices[hole.device];
-    const auto link = [&](const std::string& path) { return is_index ? path : Above(path); };
     std::string command;
     if (hole.missing + hole.failed > 0) {
       command = fmt::format("infimum analyze {}", ShellQuoted(of.name + ".onnx"));
@@ -241,7 +245,7 @@ Section Holes(const SiteReport& report, std::optional<std::size_t> model, std::o
     }
     Cell filled(command);
     filled.is_code = true;
-    TableRow row{LinkCell(NameOf(of), link(of.path)), LinkCell(on.name, link(on.path))};
+    TableRow row{LinkTo(of, is_index), LinkTo(on, is_index)};
     if (has_threads) row.push_back(ThreadsCell(on, hole.threads));
     for (const std::int64_t layers : {hole.missing, hole.failed, hole.unsupported})
       row.push_back(CountCell(static_cast<std::size_t>(layers)));
@@ -269,8 +273,7 @@ Section Upgrades(const SiteReport& report) {
     const double median = ratios[ratios.size() / 2];
     section.rows.push_back(
         {LinkCell(fmt::format("{} {} to {}", upgrade.library, upgrade.from, upgrade.to), upgrade.path),
-         CountCell(slower), CountCell(ratios.size() - slower), CountCell(devices.size()),
-         Cell(fmt::format("{:.3g}", median), median)});
+         CountCell(slower), CountCell(ratios.size() - slower), CountCell(devices.size()), RatioCell(median)});
   }
   return section;
 }
@@ -286,11 +289,9 @@ Section Inversions(const SiteReport& report) {
                      NumberColumn("time"), NumberColumn("bound"), NumberColumn("ratio")};
   for (const SitePlace& place : report.places) {
     if (!place.is_inverted()) continue;
-    const SiteModel& model = report.models[place.model];
-    const SiteDevice& device = report.devices[place.device];
-    section.rows.push_back({LinkCell(NameOf(model), model.path), LinkCell(device.name, device.path),
+    section.rows.push_back({LinkTo(report.models[place.model]), LinkTo(report.devices[place.device]),
                             place.run->framework, TimeCell(place.run->time), TimeCell(place.bound),
-                            Cell(fmt::format("{:.3g}", *place.gap()), *place.gap())});
+                            RatioCell(*place.gap())});
   }
   return section;
 }
@@ -306,9 +307,7 @@ Section Stale(const SiteReport& report) {
   for (const SitePlace& place : report.places)
     if (!place.newer.empty()) stale.push_back(&place);
   AddRows(stale, kMostRows, section, [&](const SitePlace* place) {
-    const SiteModel& model = report.models[place->model];
-    const SiteDevice& device = report.devices[place->device];
-    return TableRow{LinkCell(NameOf(model), model.path), LinkCell(device.name, device.path), place->libraries,
+    return TableRow{LinkTo(report.models[place->model]), LinkTo(report.devices[place->device]), place->libraries,
                     place->newer};
   });
   return section;
@@ -330,7 +329,7 @@ Section PlacesOf(const SiteReport& report, const Places& places, bool is_model, 
     const SiteModel& model = report.models[place->model];
     const SiteDevice& device = report.devices[place->device];
     const std::string& path = is_model ? device.path : model.path;
-    Cell name = LinkCell(is_model ? device.name : NameOf(model), Above(path));
+    Cell name = is_model ? LinkTo(device, false) : LinkTo(model, false);
     if (anchors.insert(path).second) name.id = AnchorOf(path);
     TableRow& row = section.rows.emplace_back(TableRow{name});
     if (has_threads) row.push_back(ThreadsCell(device, place->threads));
@@ -415,13 +414,9 @@ Section RegretsOf(const SiteReport& report, const SiteDevice& device) {
                      NumberColumn("times as long")};
   AddRows(device.regrets, kMostRows, section, [](const SiteRegret& regret) {
     const double ratio = regret.choice_time / regret.best_time;
-    return TableRow{LayerCell(regret.layer),
-                    regret.contract,
-                    regret.choice,
-                    TimeCell(regret.choice_time),
-                    regret.best,
-                    TimeCell(regret.best_time),
-                    Cell(fmt::format("{:.3g}", ratio), ratio)};
+    return TableRow{
+        LayerCell(regret.layer),    regret.contract, regret.choice, TimeCell(regret.choice_time), regret.best,
+        TimeCell(regret.best_time), RatioCell(ratio)};
   });
   return section;
 }
@@ -441,10 +436,10 @@ Section UpgradedLayers(const SiteReport& report, const SiteUpgrade& upgrade, boo
   AddRows(layers, kMostRows, section, [&](const UpgradedLayer& layer) {
     const SiteDevice& device = report.devices[layer.device];
     const double ratio = layer.after / layer.before;
-    Cell cell(fmt::format("{:.3g}", ratio), ratio);
+    Cell cell = RatioCell(ratio);
     cell.tone = is_slower ? CellTone::kSlower : CellTone::kFaster;
     cell.ratio = ratio;
-    TableRow row{LayerCell(layer.layer), LinkCell(device.name, Above(device.path)), layer.contract, layer.cache};
+    TableRow row{LayerCell(layer.layer), LinkTo(device, false), layer.contract, layer.cache};
     if (has_threads) row.push_back(ThreadsCell(device, layer.threads));
     row.insert(row.end(), {TimeCell(layer.before), TimeCell(layer.after), cell});
     return row;
@@ -459,19 +454,22 @@ void Add(Section section, SitePage& page) {
   page.sections.push_back(std::move(section));
 }
 
+// Where a run is slowest against its bound; nullptr where none is slower.
+const SitePlace* WidestGap(const Places& places) {
+  const auto widest = std::ranges::max_element(places, {}, &SitePlace::gap);
+  return widest != places.end() && (*widest)->gap().value_or(0) > 1 ? *widest : nullptr;
+}
+
 std::string RunHeadline(const SiteReport& report, const Places& places, bool is_model) {
-  const SitePlace *widest = nullptr, *fastest = nullptr;
-  for (const SitePlace* place : places) {
-    if (!place->is_complete) continue;
-    if (fastest == nullptr || place->bound < fastest->bound) fastest = place;
-    if (place->gap() && (widest == nullptr || *place->gap() > *widest->gap())) widest = place;
-  }
+  const SitePlace *widest = WidestGap(places), *fastest = nullptr;
+  for (const SitePlace* place : places)
+    if (place->is_complete && (fastest == nullptr || place->bound < fastest->bound)) fastest = place;
   if (fastest == nullptr) return "No bound is complete: layers lack a time.";
   const auto other = [&](const SitePlace& place) {
     return is_model ? report.devices[place.device].name : NameOf(report.models[place.model]);
   };
   std::string text = is_model ? fmt::format("Shortest on {}, {}.", other(*fastest), FormatLatency(fastest->bound)) : "";
-  if (widest != nullptr && *widest->gap() > 1)
+  if (widest != nullptr)
     text += fmt::format("{}Most to be won: {} {}, where {} takes {:.3g} times the bound.", text.empty() ? "" : " ",
                         is_model ? "on" : "for", other(*widest), widest->run->framework, *widest->gap());
   return text;
@@ -479,16 +477,13 @@ std::string RunHeadline(const SiteReport& report, const Places& places, bool is_
 
 SitePage Index(const SiteReport& report) {
   SitePage page{.path = "index.html", .title = "Models and devices", .headline = {}, .facts = {}, .sections = {}};
-  std::size_t complete = 0;
-  const SitePlace* widest = nullptr;
-  for (const SitePlace& place : report.places) {
-    complete += place.is_complete ? 1 : 0;
-    if (place.gap() && (widest == nullptr || *place.gap() > *widest->gap())) widest = &place;
-  }
+  const auto complete = std::ranges::count_if(report.places, &SitePlace::is_complete);
   page.headline = fmt::format("{} of {} pairs of a model and a device have a complete bound.", complete,
                               report.models.size() * ColumnsOf(report).size());
   if (report.places.empty()) page.headline = "Nothing of the store's models was measured yet.";
-  if (widest != nullptr && *widest->gap() > 1)
+  Places all;
+  for (const SitePlace& place : report.places) all.push_back(&place);
+  if (const SitePlace* const widest = WidestGap(all))
     page.headline +=
         fmt::format(" Most to be won: {} on {}, {:.3g} times its bound.", NameOf(report.models[widest->model]),
                     report.devices[widest->device].name, *widest->gap());

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "infimum/base/enum_names.h"
+#include "infimum/base/file_text.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "src/app/runners/installation.h"
@@ -241,26 +242,6 @@ Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::str
   return pairs;
 }
 
-namespace {
-
-// A device or a pipe, /dev/stdout: it is written to, never replaced by a file.
-bool IsSpecial(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-}
-
-Status WriteFile(const std::string& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (file) return {};
-  return Error{std::string(errno != 0 ? std::strerror(errno) : "unknown cause")};
-}
-
-}  // namespace
-
 Status WriteOutput(const std::string& path, const std::string& text) {
   if (path == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
@@ -274,21 +255,7 @@ Status WriteOutput(const std::string& path, const std::string& text) {
     }
     return {};
   }
-  // Written beside and renamed: a full disk never leaves half a file in place of a whole one.
-  const bool special = IsSpecial(path);
-  const std::string part = special ? path : path + ".part";
-  if (const Status written = WriteFile(part, text); !written) {
-    if (!special) std::remove(part.c_str());
-    return Error{fmt::format("{}: cannot be written: {}", path, written.error().message)};
-  }
-  if (special) return {};
-  std::error_code error;
-  std::filesystem::rename(part, path, error);
-  if (error) {
-    std::remove(part.c_str());
-    return Error{fmt::format("{}: cannot be written: {}", path, error.message())};
-  }
-  return {};
+  return WriteFile(path, text);
 }
 
 Status WriteAnswer(OutputFormat format, const std::string& path, const AnswerForms& forms) {
@@ -307,7 +274,7 @@ Status CheckWritable(const std::string& path) {
   if (path == "-" || path.empty()) return {};
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return Error{fmt::format("{}: cannot be written: a folder", path)};
-  if (IsSpecial(path)) return {};
+  if (IsSpecialFile(path)) return {};
   const std::string part = path + ".part";
   errno = 0;
   std::ofstream file(part, std::ios::binary | std::ios::app);

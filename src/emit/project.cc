@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <set>
 #include <system_error>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "src/emit/library.h"
 #include "src/emit/library_texts.h"
@@ -237,14 +235,7 @@ Status WriteProject(const EmittedProject& project, const std::filesystem::path& 
   fs::create_directories(folder, error);
   if (error) return Error{fmt::format("{}: cannot be made: {}", folder.string(), error.message())};
   for (const EmittedFile& file : project.files) {
-    const fs::path path = folder / file.name;
-    errno = 0;
-    std::ofstream out(path, std::ios::binary);
-    out << file.text;
-    out.close();
-    if (!out)
-      return Error{
-          fmt::format("{}: cannot be written: {}", path.string(), errno != 0 ? std::strerror(errno) : "unknown cause")};
+    INFIMUM_RETURN_IF_ERROR(WriteFile(folder / file.name, file.text));
   }
   return {};
 }

@@ -4,17 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/result.h"
 #include "infimum/base/units.h"
 #include "infimum/measurement/statistics.h"
@@ -139,12 +137,6 @@ constexpr int kSamples = 21;
 constexpr Bytes kGemmWorkspace{std::int64_t{32} << 20};
 // Kernels of so many microseconds or more are long enough for both clocks to agree.
 constexpr double kLongEnough = 50, kMostApart = 0.02;
-
-Status WriteFile(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  return file ? Status() : Status(Error{path.string() + ": cannot be written: " + std::strerror(errno)});
-}
 
 Result<std::vector<Workload>> LayersOf(const CheckTools& tools) {
   std::vector<Workload> workloads;

@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 
+#include "infimum/base/file_text.h"
 #include "infimum/measurement/statistics.h"
 #include "infimum/results/results_journal.h"
 #include "microbench/harness/sampling/sampler.h"
@@ -245,9 +245,7 @@ Status RunDesign(Backend& backend, PreparedReplay& replay, const ReplaySchedule&
 }  // namespace
 
 Result<ReplaySchedule> ReadSchedule(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{path + ": cannot be read: " + std::strerror(errno)};
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   return Within(path, ParseReplaySchedule(text));
 }
 

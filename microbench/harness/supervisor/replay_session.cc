@@ -1,11 +1,9 @@
 #include "microbench/harness/supervisor/replay_session.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum {
@@ -55,9 +53,7 @@ Status WriteReplay(const ReplayResult& result, const std::string& path) {
     std::cout << text << std::flush;
     return std::cout ? Status() : Status(Error{"standard output: writing failed"});
   }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  return file ? Status() : Status(Error{path + ": cannot be written: " + std::strerror(errno)});
+  return WriteFile(path, text);
 }
 
 std::string DescribeReplay(const ReplayResult& result) {

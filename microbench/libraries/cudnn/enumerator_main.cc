@@ -6,9 +6,8 @@
 // driver: neither the command line nor a runner may ever have that. `infimum candidates` runs it.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "microbench/libraries/cudnn/cudnn_candidates.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
@@ -31,9 +30,7 @@ struct Request {
 };
 
 Result<CandidateList> Answer(const Request& request) {
-  std::ifstream file(request.properties, std::ios::binary);
-  if (!file) return Error{request.properties + ": cannot be read"};
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, ReadFile(request.properties));
   INFIMUM_ASSIGN_OR_RETURN(const GpuProperties gpu, GpuProperties::Parse(text, request.properties));
   INFIMUM_ASSIGN_OR_RETURN(const CudnnLibrary cudnn, CudnnLibrary::Load());
   const bool has_driver = LoadDriverOrStub();

@@ -1,9 +1,9 @@
 #include "src/app/model_report/report_output.h"
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
+#include "infimum/base/file_text.h"
 #include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "src/app/options.h"
@@ -20,9 +20,8 @@ std::string PathOfOwnReport(const std::string& path, const std::string& sha256) 
   const auto is_free = [&sha256](const std::string& candidate) {
     std::error_code failed;
     if (!std::filesystem::exists(candidate, failed)) return true;
-    std::ifstream file(candidate, std::ios::binary);
-    const std::string page(std::istreambuf_iterator<char>(file), {});
-    return !sha256.empty() && page.find(sha256) != std::string::npos;
+    const Result<std::string> page = ReadFile(candidate);
+    return page && !sha256.empty() && page->find(sha256) != std::string::npos;
   };
   const std::filesystem::path whole(path);
   std::string own = path;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "src/app/processes/child_process.h"
 #include "src/app/processes/temporary_folder.h"
@@ -298,8 +298,7 @@ Result<std::string> RunScript(const Installation& installation, const ScriptRun&
     if (complaint.starts_with(kErrorLead)) complaint.erase(0, kErrorLead.size());
     return Error{complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint};
   }
-  std::ifstream answer(output, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(answer), {});
+  return ReadFile(output);
 }
 
 Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,

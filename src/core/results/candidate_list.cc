@@ -33,14 +33,7 @@ std::string FormatCandidateList(const CandidateList& list) {
 }
 
 Result<CandidateList> ParseCandidateList(std::string_view line) {
-  CandidateList list;
-  const auto read = [&]() -> Status {
-    INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(line));
-    INFIMUM_RETURN_IF_ERROR(CheckSchema(document, kListSchema));
-    return FromJson(document, "", list);
-  };
-  if (const Status status = read(); !status.ok()) return Within("a list of candidates", status.error());
-  return list;
+  return Within("a list of candidates", ParseDocument<CandidateList>(line, kListSchema));
 }
 
 }  // namespace infimum

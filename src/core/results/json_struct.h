@@ -303,4 +303,21 @@ Result<T> FieldOf(const Json& object, const char* name, const Limits& limits = {
   return value;
 }
 
+// A file that is one struct: which schema it has, then the fields.
+template <class T>
+std::string FormatDocument(std::string_view schema, const T& value, int indent = -1) {
+  JsonWriter<OrderedJson> writer;
+  writer("schema", std::string(schema));
+  VisitFields(writer, value);
+  return DumpJson(writer.object, indent) + '\n';
+}
+template <class T>
+Result<T> ParseDocument(std::string_view text, std::string_view schema) {
+  T value;
+  INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
+  INFIMUM_RETURN_IF_ERROR(CheckSchema(document, schema));
+  INFIMUM_RETURN_IF_ERROR(FromJson(document, "", value));
+  return value;
+}
+
 }  // namespace infimum

@@ -135,18 +135,10 @@ Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second) {
   return first;
 }
 
-std::string FormatReplayResult(const ReplayResult& result) {
-  JsonWriter<OrderedJson> writer;
-  writer("schema", std::string(kResultSchema));
-  VisitFields(writer, result);
-  return DumpJson(writer.object) + '\n';
-}
+std::string FormatReplayResult(const ReplayResult& result) { return FormatDocument(kResultSchema, result); }
 
 Result<ReplayResult> ParseReplayResult(std::string_view text) {
-  INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
-  INFIMUM_RETURN_IF_ERROR(CheckSchema(document, kResultSchema));
-  ReplayResult result;
-  INFIMUM_RETURN_IF_ERROR(FromJson(document, "", result));
+  INFIMUM_ASSIGN_OR_RETURN(ReplayResult result, ParseDocument<ReplayResult>(text, kResultSchema));
   for (const RunRepetition& repetition : result.repetitions)
     if (repetition.samples.empty()) return Error{"a repetition has no samples"};
   if (result.repetitions.empty()) return Error{"there are no repetitions"};

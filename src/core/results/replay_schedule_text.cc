@@ -59,18 +59,10 @@ static void VisitFields(auto& visit, Like<ReplaySchedule> auto& schedule) {
   visit.Sparse("design", schedule.design);
 }
 
-std::string FormatReplaySchedule(const ReplaySchedule& schedule) {
-  JsonWriter<OrderedJson> writer;
-  writer("schema", std::string(kScheduleSchema));
-  VisitFields(writer, schedule);
-  return DumpJson(writer.object) + '\n';
-}
+std::string FormatReplaySchedule(const ReplaySchedule& schedule) { return FormatDocument(kScheduleSchema, schedule); }
 
 Result<ReplaySchedule> ParseReplaySchedule(std::string_view text) {
-  INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
-  INFIMUM_RETURN_IF_ERROR(CheckSchema(document, kScheduleSchema));
-  ReplaySchedule schedule;
-  INFIMUM_RETURN_IF_ERROR(FromJson(document, "", schedule));
+  INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, ParseDocument<ReplaySchedule>(text, kScheduleSchema));
   INFIMUM_RETURN_IF_ERROR(Validate(schedule));
   return schedule;
 }

@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "src/core/results/record_json.h"
 
@@ -38,9 +38,7 @@ static void VisitFields(auto& visit, Like<TensorFile> auto& tensor) {
 
 Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
   const std::filesystem::path index = folder / "index.json";
-  std::ifstream file(index, std::ios::binary);
-  if (!file) return Error{index.string() + ": cannot be read: " + std::strerror(errno)};
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, ReadFile(index));
   const auto parse = [&]() -> Result<TensorFolder> {
     INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
     INFIMUM_RETURN_IF_ERROR(CheckSchema(document, kFolderSchema));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <istream>
 #include <iterator>
 #include <nlohmann/json.hpp>

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-
+#include "infimum/base/file_text.h"
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
@@ -15,13 +13,6 @@ namespace infimum::cli {
 namespace {
 
 constexpr std::string_view kSchema = "infimum.campaign/1";
-
-Result<std::string> ReadText(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) return Error{path.string() + ": cannot be read"};
-  return text;
-}
 
 // Where a template says @NAME@. A value is taken as it is, whatever marks it has.
 std::string Filled(const std::string& text, const std::map<std::string, std::string>& values) {
@@ -83,7 +74,7 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
   settings.plan_sha256 = Sha256(std::as_bytes(std::span(plan)));
   CampaignFolder campaign(path, std::move(settings));
   const CampaignSettings& made = campaign.settings_;
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(campaign.plan().string(), plan));
+  INFIMUM_RETURN_IF_ERROR(WriteFile(campaign.plan(), plan));
   std::map<std::string, std::string> values = {
       {"FOLDER", ShellQuoted(path.string())},    {"INFIMUM", ShellQuoted(program.string())}, {"GPU", ""},
       {"LAST", std::to_string(made.shards - 1)}, {"SHARDS", std::to_string(made.shards)},    {"VERSION", made.infimum}};
@@ -92,9 +83,9 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
   const bool is_slurm = made.engine == "slurm", is_gpu = made.backend.starts_with("cuda");
   if (is_gpu) values["GPU"] = is_slurm ? "#SBATCH --gres=gpu:1\n" : ", nvidia.com/gpu: \"1\"";
   INFIMUM_ASSIGN_OR_RETURN(const std::string text,
-                           ReadText(templates / (is_slurm ? "slurm.sbatch" : "kubernetes.yaml")));
+                           ReadFile(templates / (is_slurm ? "slurm.sbatch" : "kubernetes.yaml")));
   // Slurm's script takes the kind as its argument; a Job says it in several places.
-  if (is_slurm) INFIMUM_RETURN_IF_ERROR(WriteOutput(path / "campaign.sbatch", Filled(text, values)));
+  if (is_slurm) INFIMUM_RETURN_IF_ERROR(WriteFile(path / "campaign.sbatch", Filled(text, values)));
   for (const std::string& kind : made.kinds) {
     if (is_slurm) break;
     values["KIND"] = DumpJson(Json(kind));
@@ -102,27 +93,21 @@ Result<CampaignFolder> CampaignFolder::Prepare(const std::filesystem::path& fold
     const char* const label = is_gpu ? "nvidia.com/gpu.product" : "node.kubernetes.io/instance-type";
     values["SELECTOR"] = kind == kAnyKind ? "" : fmt::format("{}: {}", label, values["KIND"]);
     values["NAME"] = ResourceName("infimum-" + kind, kind + "\n" + path.string() + "\n" + made.plan_sha256);
-    INFIMUM_RETURN_IF_ERROR(WriteOutput(path / ("campaign-" + kind + ".yaml"), Filled(text, values)));
+    INFIMUM_RETURN_IF_ERROR(WriteFile(path / ("campaign-" + kind + ".yaml"), Filled(text, values)));
   }
   // Last: a folder with these settings is whole.
-  OrderedJson document = {{"schema", kSchema}};
-  document.update(ToJson(made));
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(path / "campaign.json", DumpJson(document, 2) + "\n"));
+  INFIMUM_RETURN_IF_ERROR(WriteFile(path / "campaign.json", FormatDocument(kSchema, made, 2)));
   return campaign;
 }
 
 Result<CampaignFolder> CampaignFolder::Open(const std::filesystem::path& folder) {
   const std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
   const std::string file = (path / "campaign.json").string();
-  const Result<std::string> text = ReadText(file);
+  const Result<std::string> text = ReadFile(file);
   if (!text.ok())
     return Error{text.error().message + "; `infimum campaign prepare PLAN --db ADDRESS -o " + folder.string() +
                  "` makes a campaign"};
-  const Result<Json> document = ParseJson(*text);
-  if (!document.ok()) return Within(file, document.error());
-  if (const Status same = CheckSchema(*document, kSchema); !same.ok()) return Within(file, same.error());
-  CampaignSettings settings;
-  if (const Status read = FromJson(*document, "", settings); !read.ok()) return Within(file, read.error());
+  INFIMUM_ASSIGN_OR_RETURN(CampaignSettings settings, Within(file, ParseDocument<CampaignSettings>(*text, kSchema)));
   CampaignFolder campaign(path, std::move(settings));
   const std::optional<std::string> hash = Sha256OfFile(campaign.plan());
   if (!hash) return Error{campaign.plan().string() + ": cannot be read"};

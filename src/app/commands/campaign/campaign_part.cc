@@ -10,6 +10,7 @@
 #include <memory>
 #include <thread>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "src/app/commands/store/store_transfer.h"
@@ -77,7 +78,7 @@ Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std:
   const std::filesystem::path expected = campaign.of_part(kind, shard, "expected");
   if (!is_done && !std::filesystem::exists(expected, error)) {
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t rows, CountRows(installation, options, measured));
-    INFIMUM_RETURN_IF_ERROR(WriteOutput(expected, fmt::format("{}\n", rows)));
+    INFIMUM_RETURN_IF_ERROR(WriteFile(expected, fmt::format("{}\n", rows)));
   }
   if (!is_done) INFIMUM_RETURN_IF_ERROR(RunPart(installation, options, measured, talk));
 
@@ -85,7 +86,7 @@ Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std:
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(settings.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, ImportFileOf(measured.journal, {}, *store, talk));
   INFIMUM_RETURN_IF_ERROR(
-      WriteOutput(done, fmt::format("{} rows, {} of them new\n", count.added + count.known, count.added)));
+      WriteFile(done, fmt::format("{} rows, {} of them new\n", count.added + count.known, count.added)));
   talk.Say(fmt::format("{}{}: {} rows added to {}, {} were known", part, is_done ? " is done" : "", count.added,
                        ShownAddress(settings.database), count.known));
   return {};

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "infimum/results/results_journal.h"
 #include "reports/text/csv.h"
@@ -26,17 +28,10 @@ bool IsLocked(const std::filesystem::path& path) {
 }
 
 // The journal's last line says that its runner ended by itself, if only for an interrupt.
-bool HasEnd(const std::filesystem::path& path) {
-  constexpr std::string_view kEnd = "{\"kind\":\"end\"";
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  constexpr std::streamoff kLast = 64;
-  const std::streamoff size = file.tellg();
-  if (size <= 0) return false;
-  std::string text(static_cast<std::size_t>(std::min(size, kLast)), '\0');
-  file.seekg(-static_cast<std::streamoff>(text.size()), std::ios::end);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  const std::size_t last = text.find_last_of('\n', text.size() - 2);
-  return text.ends_with('\n') && std::string_view(text).substr(last == text.npos ? 0 : last + 1).starts_with(kEnd);
+bool HasEnd(std::string_view journal) {
+  if (!journal.ends_with('\n')) return false;
+  journal.remove_suffix(1);
+  return journal.substr(journal.rfind('\n') + 1).starts_with("{\"kind\":\"end\"");
 }
 
 void Note(const ResultsHeader& header, PartStatus& part) {
@@ -57,10 +52,11 @@ PartStatus ReadPart(const CampaignFolder& campaign, const std::string& kind, std
   const std::filesystem::path journal = campaign.of_part(kind, shard, "jsonl");
   std::ifstream expected(campaign.of_part(kind, shard, "expected"));
   if (std::int64_t rows = 0; expected >> rows) part.expected = rows;
-  std::ifstream file(journal, std::ios::binary);
-  if (!file) return part;
+  const Result<std::string> text = ReadFile(journal);
+  if (!text) return part;
+  std::istringstream lines(*text);
   std::set<std::string> rows, failed;
-  const Status read = ReadJournal(file, journal.string(), [&](ResultsRecord record) -> Status {
+  const Status read = ReadJournal(lines, journal.string(), [&](ResultsRecord record) -> Status {
     if (const auto* header = std::get_if<ResultsHeader>(&record)) Note(*header, part);
     if (const auto* row = std::get_if<Measurement>(&record)) {
       const std::string key = RowKey(*row);
@@ -77,14 +73,12 @@ PartStatus ReadPart(const CampaignFolder& campaign, const std::string& kind, std
   if (!read.ok()) part.problem = read.error().message;
   if (std::error_code error; std::filesystem::exists(campaign.of_part(kind, shard, "done"), error))
     part.state = PartState::kSaved;
-  else if (HasEnd(journal) && part.rows >= part.expected.value_or(0))
+  else if (HasEnd(*text) && part.rows >= part.expected.value_or(0))
     part.state = PartState::kMeasured;
   else
     part.state = IsLocked(journal) ? PartState::kRunning : PartState::kStopped;
   return part;
 }
-
-std::string NameOf(const PartStatus& part) { return kPartStateNames[static_cast<std::size_t>(part.state)]; }
 
 std::string JoinSet(const std::set<std::string>& names) {
   return Join(std::vector<std::string>(names.begin(), names.end()), ", ");
@@ -95,7 +89,7 @@ Section PartsOf(const CampaignStatus& status, bool all) {
                             NumberColumn("rows"), NumberColumn("failed"), NameColumn("host")}};
   for (const PartStatus& part : status.parts)
     if (all || part.state != PartState::kSaved)
-      table.rows.push_back({part.kind, std::to_string(part.shard), NameOf(part),
+      table.rows.push_back({part.kind, std::to_string(part.shard), part.state_name(),
                             part.expected ? std::to_string(*part.expected) : "", std::to_string(part.rows),
                             std::to_string(part.failed), JoinSet(part.hosts)});
   return table;
@@ -103,27 +97,41 @@ Section PartsOf(const CampaignStatus& status, bool all) {
 
 }  // namespace
 
+std::vector<KindStatus> CampaignStatus::by_kind() const {
+  std::vector<KindStatus> kinds;
+  for (const std::string& kind : settings.kinds) {
+    KindStatus& of =
+        kinds.emplace_back(KindStatus{.kind = kind, .parts = 0, .done = 0, .is_expected_known = true, .sum = {}});
+    of.sum.expected = 0;
+    for (const PartStatus& part : parts) {
+      if (part.kind != kind) continue;
+      ++of.parts;
+      of.done += part.state == PartState::kSaved ? 1 : 0;
+      of.is_expected_known = of.is_expected_known && part.expected;
+      *of.sum.expected += part.expected.value_or(0);
+      of.sum.rows += part.rows;
+      of.sum.failed += part.failed;
+      for (const auto names : {&PartStatus::hosts, &PartStatus::clocks, &PartStatus::versions, &PartStatus::devices})
+        (of.sum.*names).insert((part.*names).begin(), (part.*names).end());
+    }
+  }
+  return kinds;
+}
+
 bool CampaignStatus::is_done() const {
   return std::ranges::all_of(parts, [](const PartStatus& part) { return part.state == PartState::kSaved; });
 }
 
 std::vector<std::string> CampaignStatus::remarks() const {
   std::vector<std::string> remarks;
-  for (const std::string& kind : settings.kinds) {
-    PartStatus all;
-    for (const PartStatus& part : parts) {
-      if (part.kind != kind) continue;
-      all.clocks.insert(part.clocks.begin(), part.clocks.end());
-      all.versions.insert(part.versions.begin(), part.versions.end());
-      all.devices.insert(part.devices.begin(), part.devices.end());
-    }
+  for (const KindStatus& of : by_kind()) {
     const auto differ = [&](const std::set<std::string>& values, const char* what) {
       if (values.size() > 1)
-        remarks.push_back(fmt::format("{}: {} {}: {}", kind, values.size(), what, JoinSet(values)));
+        remarks.push_back(fmt::format("{}: {} {}: {}", of.kind, values.size(), what, JoinSet(values)));
     };
-    differ(all.devices, "devices, whose rows no bound mixes; give each a kind of its own");
-    differ(all.clocks, "policies of clocks, so that times differ from host to host");
-    differ(all.versions, "versions of infimum");
+    differ(of.sum.devices, "devices, whose rows no bound mixes; give each a kind of its own");
+    differ(of.sum.clocks, "policies of clocks, so that times differ from host to host");
+    differ(of.sum.versions, "versions of infimum");
   }
   for (const PartStatus& part : parts)
     if (!part.problem.empty()) remarks.push_back(part.problem);
@@ -141,25 +149,11 @@ CampaignStatus ReadStatus(const CampaignFolder& campaign) {
 std::string StatusTable(const CampaignStatus& status, const CampaignFolder& campaign, std::size_t width) {
   Section kinds{.columns = {NameColumn("kind"), NumberColumn("parts"), NumberColumn("done"), NumberColumn("expected"),
                             NumberColumn("rows"), NumberColumn("failed"), NameColumn("hosts"), NameColumn("clocks")}};
-  for (const std::string& kind : status.settings.kinds) {
-    PartStatus all;
-    std::int64_t parts = 0, done = 0, expected = 0;
-    bool is_known = true;
-    for (const PartStatus& part : status.parts) {
-      if (part.kind != kind) continue;
-      ++parts;
-      done += part.state == PartState::kSaved ? 1 : 0;
-      expected += part.expected.value_or(0);
-      is_known = is_known && part.expected;
-      all.rows += part.rows;
-      all.failed += part.failed;
-      all.hosts.insert(part.hosts.begin(), part.hosts.end());
-      all.clocks.insert(part.clocks.begin(), part.clocks.end());
-    }
-    kinds.rows.push_back({kind, std::to_string(parts), std::to_string(done),
-                          (is_known ? "" : "at least ") + std::to_string(expected), std::to_string(all.rows),
-                          std::to_string(all.failed), JoinSet(all.hosts), JoinSet(all.clocks)});
-  }
+  for (const KindStatus& of : status.by_kind())
+    kinds.rows.push_back({of.kind, std::to_string(of.parts), std::to_string(of.done),
+                          (of.is_expected_known ? "" : "at least ") + std::to_string(*of.sum.expected),
+                          std::to_string(of.sum.rows), std::to_string(of.sum.failed), JoinSet(of.sum.hosts),
+                          JoinSet(of.sum.clocks)});
   std::string text = SectionTable(kinds, width);
   if (!status.is_done()) text += "\n" + SectionTable(PartsOf(status, false), width);
   for (const std::string& remark : status.remarks()) text += "\n" + remark + "\n";
@@ -175,7 +169,7 @@ std::string StatusJson(const CampaignStatus& status) {
   for (const PartStatus& part : status.parts)
     parts.push_back({{"kind", part.kind},
                      {"part", part.shard},
-                     {"state", NameOf(part)},
+                     {"state", part.state_name()},
                      {"expected", part.expected ? OrderedJson(*part.expected) : OrderedJson()},
                      {"rows", part.rows},
                      {"failed", part.failed},

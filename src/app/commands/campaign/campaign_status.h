@@ -32,11 +32,22 @@ struct PartStatus {
   std::int64_t rows = 0, failed = 0;                       // different ones in the journal, and of these failed
   std::set<std::string> hosts, clocks, versions, devices;  // of its headers
   std::string problem;                                     // of the journal
+
+  std::string state_name() const { return kPartStateNames[static_cast<std::size_t>(state)]; }
+};
+
+// The parts of one kind, in sum.
+struct KindStatus {
+  std::string kind;
+  std::size_t parts = 0, done = 0;
+  bool is_expected_known = true;  // of all parts
+  PartStatus sum;
 };
 
 struct CampaignStatus {
   CampaignSettings settings;
   std::vector<PartStatus> parts;  // by kind, then shard
+  std::vector<KindStatus> by_kind() const;
   bool is_done() const;
   // What makes its rows differ: several devices of a kind, clock policies, versions; journals that cannot be read.
   std::vector<std::string> remarks() const;

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
 
 #include "infimum/base/clock.h"
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "reports/sweep/sweep_report.h"
 #include "reports/text/csv.h"
@@ -57,8 +57,9 @@ Result<Part> ParsePart(const std::string& text) {
 
 // This process among all that ever run cells: host, number and start.
 std::string StartOf(std::string_view process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const Result<std::string> read = ReadFile(fmt::format("/proc/{}/stat", process));
+  if (!read) return "";
+  const std::string& text = *read;
   // The name in parentheses may hold spaces; the start is the 20th field behind it.
   const std::size_t behind = text.rfind(')');
   if (behind == std::string::npos) return "";

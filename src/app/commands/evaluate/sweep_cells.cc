@@ -1,7 +1,5 @@
 #include "src/app/commands/evaluate/sweep_cells.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>

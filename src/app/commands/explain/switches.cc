@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <utility>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/quantity_text.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/framework_run.h"
@@ -61,14 +61,7 @@ Result<Answer> ReadAnswer(const Result<std::string>& text, const std::string& fr
     if (text.error().message.starts_with("interrupted")) return text.error();
     return Error{fmt::format("the switches of {} could not be explained: {}", framework, text.error().message)};
   }
-  Answer answer;
-  Status read = [&]() -> Status {
-    INFIMUM_ASSIGN_OR_RETURN(const Json json, ParseJson(*text));
-    INFIMUM_RETURN_IF_ERROR(CheckSchema(json, kSwitchesSchema));
-    return FromJson(json, "", answer);
-  }();
-  if (!read.ok()) return Within(framework + "'s switches", read.error());
-  return answer;
+  return Within(framework + "'s switches", ParseDocument<Answer>(*text, kSwitchesSchema));
 }
 
 }  // namespace
@@ -109,10 +102,9 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
   const std::vector<DesignRun> design = DesignOfSwitches(
       found.factors.size(), ReplicatesFor(found.factors.size(), 2 * found.inference, options.budget), options.seed);
   const std::filesystem::path runs = folder.path() / "design.txt";
-  std::ofstream file(runs);
-  for (const DesignRun& run : design) file << run.levels << '\n';
-  file.close();
-  if (!file) return Error{runs.string() + ": cannot be written"};
+  std::string levels;
+  for (const DesignRun& run : design) levels += run.levels + '\n';
+  INFIMUM_RETURN_IF_ERROR(WriteFile(runs, levels));
   script.arguments.insert(script.arguments.end(),
                           {"--design", runs.string(), "--seconds", std::to_string(options.budget.count())});
   for (ExplainedFactor& factor : found.factors) {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "analyzer/gap/run_latency.h"
+#include "infimum/base/file_text.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/sha256.h"
 #include "infimum/base/utf8.h"
@@ -134,8 +134,7 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
   net.Output("output", net.Relu(net.Input("input", {1}, DataType::kF32)));
   bricks.emplace_back().name = "nothing";
   INFIMUM_RETURN_IF_ERROR(WriteOnnx(net, {}, folder.path() / "nothing.onnx"));
-  std::ifstream nothing(folder.path() / "nothing.onnx", std::ios::binary);
-  bricks.back().file.assign(std::istreambuf_iterator<char>(nothing), {});
+  INFIMUM_ASSIGN_OR_RETURN(bricks.back().file, ReadFile(folder.path() / "nothing.onnx"));
 
   const auto take = [](const RunProfile& run, BrickTime& time) {
     time.latency = EndToEndOf(run);
@@ -157,7 +156,7 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
     }
     files.push_back(folder.path() / (bricks[i].name + ".onnx"));
     measured.push_back(i);
-    std::ofstream(files.back(), std::ios::binary) << content << std::flush;
+    INFIMUM_RETURN_IF_ERROR(WriteFile(files.back(), content));
   }
   talk.Say(fmt::format("{} of {}, {} of them measured before; the others in {}: {} x {:.3g} s for each",
                        CountText(bricks.size() - 1, "brick"), Printable(ModelName(model)), composed.known,

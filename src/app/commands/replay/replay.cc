@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <functional>
 #include <iterator>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
 #include "src/app/models/model_variant.h"
@@ -25,18 +23,6 @@ namespace {
 
 // For changes of layout that have no time yet: a model has some ten different ones.
 constexpr std::chrono::seconds kReplayTransformsTime{60};
-
-Status WriteFile(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text << std::flush;
-  return file ? Status() : Status(Error{path.string() + ": cannot be written: " + std::strerror(errno)});
-}
-
-Result<std::string> ReadFile(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{path.string() + ": cannot be read: " + std::strerror(errno)};
-  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::chrono::seconds LeftUntil(std::chrono::steady_clock::time_point end) {
   const auto left = std::chrono::ceil<std::chrono::seconds>(end - std::chrono::steady_clock::now());

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -79,23 +78,15 @@ std::string PathOf(std::string_view folder, std::string_view name, std::string_v
   return fmt::format("{}/{}{}.html", folder, slug, Sha256(std::as_bytes(std::span(key))).substr(0, 12));
 }
 
-// {"cudnn": "9.1"}; what the store cannot have written is one library.
-std::map<std::string, std::string> LibrariesOf(const std::string& json) {
-  std::map<std::string, std::string> libraries;
+// {"cudnn": "9.1"} or {"batch": 8}; what the store cannot have written is `otherwise`.
+template <class Value>
+std::map<std::string, Value> MapOf(const std::string& json, std::map<std::string, Value> otherwise) {
+  std::map<std::string, Value> map;
   const Result<Json> document = ParseJson(json);
-  if (!document.ok() || !document->is_object()) return {{json, ""}};
-  for (const auto& [library, version] : document->items())
-    libraries[library] = version.is_string() ? version.get<std::string>() : version.dump();
-  return libraries;
+  return document && FromJson(*document, "", map) ? map : otherwise;
 }
-
-std::map<std::string, std::int64_t> DimsOf(const std::string& json) {
-  std::map<std::string, std::int64_t> dims;
-  const Result<Json> document = ParseJson(json);
-  if (!document.ok() || !document->is_object()) return dims;
-  for (const auto& [name, size] : document->items())
-    if (size.is_number_integer()) dims[name] = size.get<std::int64_t>();
-  return dims;
+std::map<std::string, std::string> LibrariesOf(const std::string& json) {
+  return MapOf<std::string>(json, {{json, ""}});
 }
 
 // By numbers first: "9.9" comes before "9.10.1", "9.1-rc1" before "9.1" before "9.1 gomp". A total order.
@@ -193,7 +184,7 @@ class Filling {
     for (std::size_t row = 0; row < answer.size(); ++row) {
       const ModelKey key{answer.text(row, "sha256"), answer.text(row, "dims"), answer.text(row, "model")};
       const auto& [sha256, dims, name] = key;
-      const std::map<std::string, std::int64_t> sizes = DimsOf(dims);
+      const std::map<std::string, std::int64_t> sizes = MapOf<std::int64_t>(dims, {});
       std::map<std::string, std::int64_t> shown = sizes;
       SiteModel model;
       model.name = name, model.dims = DimsText(sizes), model.sha256 = sha256;

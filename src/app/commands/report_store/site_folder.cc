@@ -9,11 +9,11 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <utility>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/text/quantity_text.h"
@@ -27,8 +27,8 @@ constexpr double kMatters = 0.05;  // of two runs
 constexpr std::array kFolders = {"assets", "models", "devices", "upgrades"};
 
 std::string ReadText(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const Result<std::string> text = ReadFile(path);
+  return text ? *text : "";
 }
 
 // A file that a site may have, so that nothing else is ever removed, whatever a site.json says.
@@ -49,9 +49,7 @@ PlaceState StateOf(const SitePlace& place, const SiteReport& report) {
   state.where = fmt::format("{}{}{} on {}", model.name, model.dims.empty() ? "" : " ", model.dims, device.name);
   if (!device.is_gpu) state.where += ", " + CountText(static_cast<std::size_t>(place.threads), "thread");
   state.bound = place.bound, state.low = place.interval.low, state.high = place.interval.high;
-  state.measured = place.measured;
-  state.is_complete = place.is_complete;
-  state.is_inverted = place.is_inverted();
+  state.measured = place.measured, state.is_complete = place.is_complete, state.is_inverted = place.is_inverted();
   state.key = fmt::format("{} {} {}", model.path, device.path, place.threads);
   state.libraries = place.libraries;
   if (place.run) state.framework = place.run->framework, state.run = place.run->time;
@@ -59,14 +57,10 @@ PlaceState StateOf(const SitePlace& place, const SiteReport& report) {
 }
 
 SiteState StateOf(const SiteReport& report, bool is_anonymous) {
-  SiteState state{.store = {},
-                  .data_as_of = report.data_as_of,
-                  .since = report.since,
-                  .is_anonymous = is_anonymous,
-                  .files = {},
-                  .changes = report.changes,
-                  .upgrades = {},
-                  .places = {}};
+  SiteState state;
+  state.data_as_of = report.data_as_of, state.since = report.since;
+  state.is_anonymous = is_anonymous;
+  state.changes = report.changes;
   for (const SitePlace& place : report.places) state.places.push_back(StateOf(place, report));
   for (const SiteUpgrade& upgrade : report.upgrades)
     state.upgrades.push_back(fmt::format("{} {} to {}", upgrade.library, upgrade.from, upgrade.to));
@@ -136,13 +130,9 @@ Result<SiteFolder> SiteFolder::Open(const std::filesystem::path& path, bool is_a
                                path.string())};
     return folder;
   }
-  const Result<Json> document = ParseJson(ReadText(file));
-  const auto is_no_site = [&file](const Error& cause) {
-    return Error{fmt::format("{}: {}; remove the folder, or name another", file, cause.message)};
-  };
-  if (!document.ok()) return is_no_site(document.error());
-  if (const Status same = CheckSchema(*document, kSchema); !same.ok()) return is_no_site(same.error());
-  if (const Status read = FromJson(*document, "", folder.before_); !read.ok()) return is_no_site(read.error());
+  Result<SiteState> before = ParseDocument<SiteState>(ReadText(file), kSchema);
+  if (!before) return Error{fmt::format("{}: {}; remove the folder, or name another", file, before.error().message)};
+  folder.before_ = *std::move(before);
   // Names are neither compared with numbers nor kept beside them: of another kind of site only the files are known.
   if (folder.before_.is_anonymous != is_anonymous) {
     std::vector<std::string> files = std::move(folder.before_.files);
@@ -176,11 +166,9 @@ void SiteFolder::AddChanges(SiteReport& report) const {
 }
 
 Status SiteFolder::Save(const SiteState& state) const {
-  OrderedJson document = {{"schema", kSchema}};
-  document.update(ToJson(state));
-  const std::string text = DumpJson(document, 1) + "\n";
+  const std::string text = FormatDocument(kSchema, state, 1);
   const std::filesystem::path file = path_ / "site.json";
-  return ReadText(file) == text ? Status() : WriteOutput(file.string(), text);
+  return ReadText(file) == text ? Status() : WriteFile(file, text);
 }
 
 Result<SiteCounts> SiteFolder::Write(const SiteReport& report, const std::string& fingerprint) const {
@@ -204,7 +192,7 @@ Result<SiteCounts> SiteFolder::Write(const SiteReport& report, const std::string
       ++counts.unchanged;
       continue;
     }
-    INFIMUM_RETURN_IF_ERROR(WriteOutput(file.string(), content));
+    INFIMUM_RETURN_IF_ERROR(WriteFile(file, content));
     ++counts.written;
   }
   state.store = fingerprint;

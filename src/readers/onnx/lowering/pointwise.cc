@@ -13,22 +13,14 @@
 namespace infimum::lowering {
 namespace {
 
-Result<Lowering> UnaryOf(const NodeView& node, PointwiseKind kind) {
-  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
-  INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
-  return Measurable(Canonicalize(PointwiseConfig{kind, types, {input}}), {0});
-}
-
-template <PointwiseKind kKind>
-Result<Lowering> Unary(const NodeView& node) {
-  return UnaryOf(node, kKind);
-}
-
-// Operands at the given inputs of the node, broadcast.
-Result<Lowering> Elementwise(const NodeView& node, PointwiseKind kind, const std::vector<std::size_t>& positions) {
-  INFIMUM_ASSIGN_OR_RETURN(OperandTypes types, UnaryTypes(node, positions[0]));
-  if (positions.size() > 1) {
-    INFIMUM_ASSIGN_OR_RETURN(types.weights, InputType(node, positions[1]));
+// Operands at the given inputs of the node, broadcast. The type is that of the first, the weights' that of the second
+// of `typed`, or else of the operands.
+Result<Lowering> Elementwise(const NodeView& node, PointwiseKind kind, const std::vector<std::size_t>& positions,
+                             std::vector<std::size_t> typed = {}) {
+  if (typed.empty()) typed = positions;
+  INFIMUM_ASSIGN_OR_RETURN(OperandTypes types, UnaryTypes(node, typed[0]));
+  if (typed.size() > 1) {
+    INFIMUM_ASSIGN_OR_RETURN(types.weights, InputType(node, typed[1]));
   }
   RegionBuilder region(node);
   std::vector<Shape> shapes;
@@ -40,6 +32,11 @@ Result<Lowering> Elementwise(const NodeView& node, PointwiseKind kind, const std
   }
   INFIMUM_RETURN_IF_ERROR(region.AddPointwise(kind, types, shapes, operands));
   return region.Finish();
+}
+
+template <PointwiseKind kKind>
+Result<Lowering> Unary(const NodeView& node) {
+  return Elementwise(node, kKind, {0});
 }
 
 // Operators of com.microsoft with a scale and a zero point behind each operand.
@@ -66,33 +63,18 @@ Result<Lowering> LowerNamed(const NodeView& node) {
   const auto operators = PointwiseOnnxOperators();
   const auto found = std::ranges::find(operators, node.op, &PointwiseOperator::onnx);
   INFIMUM_CHECK(found != operators.end(), "the operator is in the list");
-  switch (OperandsOf(found->kind).most) {
-    case 1:
-      return UnaryOf(node, found->kind);
-    case 2:
-      return Elementwise(node, found->kind, {0, 1});
-    default:
-      return Variadic(node, found->kind);
-  }
+  const std::size_t most = OperandsOf(found->kind).most;
+  if (most > 2) return Variadic(node, found->kind);
+  return most == 2 ? Elementwise(node, found->kind, {0, 1}) : Elementwise(node, found->kind, {0});
 }
 
-Result<Lowering> Select(const NodeView& node, std::size_t condition, std::size_t x, std::size_t y) {
-  INFIMUM_ASSIGN_OR_RETURN(const DataType condition_type, InputType(node, condition));
-  INFIMUM_ASSIGN_OR_RETURN(OperandTypes types, UnaryTypes(node, x));
-  types.weights = condition_type;
-  RegionBuilder region(node);
-  std::vector<Shape> shapes;
-  for (const std::size_t position : {condition, x, y}) {
-    INFIMUM_ASSIGN_OR_RETURN(Shape shape, InputShape(node, position));
-    shapes.push_back(std::move(shape));
-  }
-  INFIMUM_RETURN_IF_ERROR(region.AddPointwise(PointwiseKind::kWhere, types, shapes,
-                                              {region.Input(condition), region.Input(x), region.Input(y)}));
-  return region.Finish();
+// The condition is the operand of a type of its own.
+Result<Lowering> LowerWhere(const NodeView& node) {
+  return Elementwise(node, PointwiseKind::kWhere, {0, 1, 2}, {1, 0});
 }
-
-Result<Lowering> LowerWhere(const NodeView& node) { return Select(node, 0, 1, 2); }
-Result<Lowering> LowerQLinearWhere(const NodeView& node) { return Select(node, 0, 1, 4); }
+Result<Lowering> LowerQLinearWhere(const NodeView& node) {
+  return Elementwise(node, PointwiseKind::kWhere, {0, 1, 4}, {1, 0});
+}
 
 // The bounds are scalars, hence values; without any it changes nothing.
 Result<Lowering> LowerClip(const NodeView& node) {
