@@ -221,11 +221,11 @@ Section Holes(const SiteReport& report, std::optional<std::size_t> model, std::o
     section.note = "Every layer that can be measured has a time.";
     return section;
   }
-  section.note = "Configurations of layers. The command, run on the device, measures what is missing. " + asked +
-                 " names those of one thread; `threads=2` those of two.";
   std::vector<SiteHole> holes;
   std::ranges::copy_if(report.holes, std::back_inserter(holes), is_shown);
   const bool has_threads = HasThreads(report, holes);
+  section.note = "Configurations of layers. The command, run on the device, measures what is missing. " + asked +
+                 (has_threads ? " names those of one thread; `threads=2` those of two." : " names them.");
   section.columns = {NameColumn("model"), NameColumn("device")};
   if (has_threads) section.columns.push_back(NumberColumn("threads"));
   for (const char* title : {"missing", "failed", "unsupported"}) section.columns.push_back(NumberColumn(title));

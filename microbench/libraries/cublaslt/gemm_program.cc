@@ -80,16 +80,25 @@ std::vector<GpuOffer> GemmOffers(const std::shared_ptr<GemmLibrary>& library, st
                                  const Workload& workload, NumericContract contract, CandidateTier tier) {
   const cpu::ValuedRegion problem = BenchmarkedRegion(workload);
   std::vector<GpuOffer> offers;
+  std::optional<Error> fault;
   for (const GemmForm& form : GemmFormsOf(problem.region, contract, tier)) {
     const Result<BoundGemm> gemm = BindGemm(problem, contract, form);
     if (!gemm.ok()) continue;
     const Result<std::vector<cublaslt::Algorithm>> algorithms =
         GemmAlgorithms(*library, gemm->problem, tier, kMostGemmsOfAForm);
-    if (!algorithms.ok()) continue;
+    if (!algorithms.ok()) {
+      if (!algorithms.error().message.starts_with("unsupported: ")) fault = algorithms.error();
+      continue;
+    }
     for (const cublaslt::Algorithm& algorithm : *algorithms)
       offers.push_back(OfferOf(library, name, workload, *gemm, algorithm, form));
   }
-  if (!offers.empty()) offers.front().candidate.library_choice = true;
+  if (!offers.empty()) {
+    offers.front().candidate.library_choice = true;
+  } else if (fault) {
+    const auto fail = [fault](Gpu&) -> Result<std::unique_ptr<GpuProgram>> { return *fault; };
+    offers.push_back({{std::string(name), "any", "any", "any", false}, fail});
+  }
   return offers;
 }
 

@@ -31,7 +31,8 @@ Result<BoundGemm> BindGemm(const cpu::ValuedRegion& workload, NumericContract co
 
 // Candidates of one library over all forms of the GEMM, with what makes them; empty where the workload is no GEMM that
 // BLAS libraries run. `name` is kCublasLt or kCublas, whose algorithms are called "gemm". A form about which the
-// library reports an error is left out: the other forms may be accepted.
+// library reports an error is left out: the other forms may be accepted. Where it has answered about none, and not for
+// lack of support, one candidate "any" fails with its words.
 std::vector<GpuOffer> GemmOffers(const std::shared_ptr<GemmLibrary>& library, std::string_view name,
                                  const Workload& workload, NumericContract contract, CandidateTier tier);
 

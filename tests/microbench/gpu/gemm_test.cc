@@ -5,6 +5,7 @@
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/gemm_recording.h"
+#include "tests/microbench/gpu/pretended_gpu.h"
 #include "tests/microbench/gpu/recorded_gemm_library.h"
 #include "tests/support/parsed_workload.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 Result<BoundGemm> Bound(const std::string& text, NumericContract contract = NumericContract::kF16,
@@ -181,6 +183,35 @@ TEST(GemmOffers, CandidatesByNameAndBack) {
   EXPECT_FALSE(FindGemmOffer(library, kCublasLt, workload, NumericContract::kF16, {"cublaslt", "gemm", "", "", false}));
   EXPECT_TRUE(
       FindGemmOffer(library, kCublas, workload, NumericContract::kF16, {"cublas", "gemm/b=transposed", "", "", false}));
+}
+
+// Refuses what it is asked, or is broken.
+class SilentGemmLibrary : public GemmLibrary {
+ public:
+  explicit SilentGemmLibrary(std::string words) : words_(std::move(words)) {}
+  std::string version() const override { return "0"; }
+  Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem&) override { return Error{words_}; }
+  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem&, const cublaslt::Algorithm&) override {
+    return Error{words_};
+  }
+
+ private:
+  std::string words_;
+};
+
+TEST(GemmOffers, ABrokenLibraryIsARowAndARefusalIsNone) {
+  const Workload workload = testing::ParsedWorkload(kPlain);
+  const auto offers = [&](const char* words) {
+    return GemmOffers(std::make_shared<SilentGemmLibrary>(words), kCublasLt, workload, NumericContract::kF16,
+                      CandidateTier::kEngine);
+  };
+  EXPECT_THAT(offers("unsupported: cuBLASLt refuses it"), IsEmpty());
+  const std::vector<GpuOffer> broken = offers("cuBLASLt: asking: CUBLAS_STATUS_INTERNAL_ERROR");
+  ASSERT_THAT(broken, SizeIs(1));
+  EXPECT_EQ(broken[0].candidate.name(), "cublaslt/any");
+  EXPECT_FALSE(broken[0].candidate.library_choice);
+  PretendedGpu gpu({});
+  EXPECT_THAT(broken[0].make(gpu).error().message, HasSubstr("CUBLAS_STATUS_INTERNAL_ERROR"));
 }
 
 }  // namespace

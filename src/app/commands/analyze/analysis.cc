@@ -364,7 +364,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const std::chrono::seconds show_time = (shows && !is_short ? budget / kShowShare : none) + run_time;
   if (!plan.entries.empty() && goes_on()) {
     CampaignOptions campaign = options.campaign;
-    campaign.budget = std::max(Left(start, budget - peaks_time - cold_time - show_time), is_short ? budget / 2 : none);
+    // However long the framework took: on busy cores it has fewer samples, and the layers would have none.
+    campaign.budget = std::max(Left(start, budget - peaks_time - cold_time - show_time), budget / (is_short ? 2 : 3));
     talk.Say(fmt::format(
         "measuring {} configurations of layers and regions within {} s; Ctrl-C stops and reports what is known by then",
         plan.entries.size(), campaign.budget.count()));
