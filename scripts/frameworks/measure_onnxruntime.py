@@ -164,7 +164,8 @@ def run_child(model: Path, cores: list[int], arguments: argparse.Namespace, work
 
 
 def check(arguments: argparse.Namespace) -> None:
-    onnxruntime = measuring.imported("onnxruntime")
+    import onnxruntime
+
     offered = onnxruntime.get_available_providers()
     if PROVIDERS[arguments.device] not in offered:
         raise SystemExit(

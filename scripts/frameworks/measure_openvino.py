@@ -153,7 +153,8 @@ def profile(path: Path, model: Any, feeds: dict[str, Any], arguments: argparse.N
         sampled += sum(times) * 1e-6
     if len(samples) - len(disturbed) < sampling.LEAST_SAMPLES:
         disturbed = []
-    frontend = [(one.get_friendly_name(), readers_of(one)) for one in model.get_ordered_ops()]
+    computed = [one for one in model.get_ordered_ops() if one.get_type_name() not in ("Parameter", "Constant")]
+    frontend = [(one.get_friendly_name(), readers_of(one)) for one in computed]
     makers, values = model_values.makers_and_values(path)
     layers = openvino_layers.layers_of(operators, samples, openvino_layers.owners(frontend, makers), values)
     if arguments.keep_profile:
@@ -198,13 +199,4 @@ def tensor_of(output: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    measuring.run(
-        measuring.Framework(
-            name="openvino",
-            title="OpenVINO",
-            check=lambda _: None,
-            run_child=run_child,
-            settings={"device": "CPU"},
-        ),
-        parse_arguments(),
-    )
+    measuring.run(measuring.Framework("openvino", "OpenVINO", run_child, settings={"device": "CPU"}), parse_arguments())

@@ -28,9 +28,9 @@ SCHEMA = "infimum.run/1"
 class Framework:
     name: str  # "onnxruntime"
     title: str  # "ONNX Runtime"
-    check: Callable[[argparse.Namespace], None]  # ends the program where the framework cannot be used
     run_child: Callable[[Path, list[int], argparse.Namespace, Path], dict[str, Any]]  # of one model: what a process answers
     settings: dict[str, str]
+    check: Callable[[argparse.Namespace], None] = lambda _: None  # ends the program where the framework cannot do what is asked
     no_layers: str = ""  # why its profiler gives none
 
 
@@ -89,6 +89,7 @@ def run(framework: Framework, arguments: argparse.Namespace) -> None:
         arguments.output.write_text(json.dumps({"models": answers}))
         return
 
+    imported(framework.name)
     framework.check(arguments)
     for file in [*arguments.model, *([arguments.inputs] if arguments.inputs else [])]:
         if not file.is_file():
@@ -107,7 +108,7 @@ def _described(framework: Framework, model: Path, arguments: argparse.Namespace)
     return {
         "schema": SCHEMA,
         "framework": framework.name,
-        "framework_version": imported(framework.name).__version__,
+        "framework_version": imported(framework.name).__version__.partition("-")[0],  # without the build
         "model": model.stem,
         "model_sha256": hashlib.sha256(model.read_bytes()).hexdigest(),
         "dims": model_values.read_dims(arguments.dim),

@@ -1,5 +1,8 @@
-// Real profiles of ONNX Runtime aligned with their models (shared/data/traces): by the names that they have, and with
-// the names hidden, by what the layers do, their shapes and their order.
+// Real runs aligned with their models, by the names that they have, and with the names hidden, by what the layers do,
+// their shapes and their order: profiles of ONNX Runtime (shared/data/traces), and runs of OpenVINO, which says of each
+// of its layers what it fused (openvino_runs; of other models in the folder INFIMUM_OPENVINO_RUNS, MODEL.json beside
+// MODEL.onnx).
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
 
@@ -14,6 +18,8 @@
 #include "infimum/measurement/statistics.h"
 #include "src/readers/onnx/read_model.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
+#include "src/readers/profiles/run_file.h"
+#include "tests/support/folders.h"
 #include "tests/support/shared_data.h"
 
 namespace infimum::alignment_data_test {
@@ -100,6 +106,90 @@ TEST_P(AlignmentOfRealRuns, ByNameAndWithTheNamesHidden) {
 INSTANTIATE_TEST_SUITE_P(Ort, AlignmentOfRealRuns,
                          ::testing::Values(Case{"light_resnet50.onnx", "light_resnet50_cpu_opt_all.json"},
                                            Case{"light_squeezenet.onnx", "light_squeezenet_cpu_opt_disabled.json"}));
+
+struct Shares {
+  double named = 0, hidden = 0;  // of the layers' time at the right nodes, or at none where they stand for none
+  std::string wrong;
+};
+
+// OpenVINO says of each layer the nodes. By names a row is right that holds all of them, and of those that another
+// row's layers say, none; with the names hidden one whose largest layer is among them.
+Shares SharesOf(const ModelGraph& graph, const RunProfile& run) {
+  const Alignment named = AlignRun(graph, run);
+  const Alignment hidden = AlignRun(graph, WithoutNames(run));
+  const auto by_name = RowsOf(named, run.layers.size());
+  const auto by_order = RowsOf(hidden, run.layers.size());
+  std::map<std::string, std::set<const AlignedRow*>> said;
+  for (std::size_t e = 0; e < run.layers.size(); ++e)
+    for (const std::string& node : run.layers[e].nodes) said[node].insert(by_name[e]);
+  const auto names_of = [&graph](LayerId id) {
+    std::set<std::string> names(graph.layer(id).origins.begin(), graph.layer(id).origins.end());
+    names.insert(graph.layer(id).name);
+    return names;
+  };
+  Latency all{0}, right{0}, found{0};
+  Shares shares;
+  for (std::size_t e = 0; e < run.layers.size(); ++e) {
+    const ProfiledLayer& layer = run.layers[e];
+    const Latency time = Quantile(layer.samples, 0.5);
+    all += time;
+    const std::set<std::string> nodes(layer.nodes.begin(), layer.nodes.end());
+    std::set<std::string> held;
+    bool holds_others = false;
+    for (const LayerId id : by_name[e]->layers)
+      for (const std::string& name : names_of(id)) {
+        held.insert(name);
+        holds_others |= said.contains(name) && !said[name].contains(by_name[e]);
+      }
+    const bool is_right = nodes.empty() ? by_name[e]->is_own() : std::ranges::includes(held, nodes) && !holds_others;
+    if (is_right) right += time;
+    const std::vector<LayerId>& rows = by_order[e]->layers;
+    const auto largest =
+        std::ranges::max_element(rows, {}, [&graph](LayerId id) { return graph.layer(id).work.direct.value; });
+    const bool is_found =
+        nodes.empty() ? by_order[e]->is_own()
+                      : largest != rows.end() &&
+                            std::ranges::any_of(names_of(*largest), [&](auto& name) { return nodes.contains(name); });
+    if (is_found) found += time;
+    if (is_right && is_found) continue;
+    shares.wrong +=
+        fmt::format("  {} ({}, {:.0f} us): {} by name, {} hidden, of {}\n", layer.name, layer.op, time.count(),
+                    is_right ? "right" : "wrong", is_found ? "right" : "wrong", ::testing::PrintToString(nodes));
+  }
+  shares.named = right / all;
+  shares.hidden = found / all;
+  return shares;
+}
+
+void ExpectAligned(const std::filesystem::path& model, const std::filesystem::path& file) {
+  std::ifstream text(file);
+  const Result<RunProfile> run = ReadRun(text, file.filename().string());
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  ReadOptions options;
+  options.dims = run->dims;
+  const Result<ModelGraph> graph = ReadModel(model, options);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  const Shares shares = SharesOf(*graph, *run);
+  EXPECT_GE(shares.named, 0.98) << file << "\n" << shares.wrong;
+  EXPECT_GE(shares.hidden, 0.90) << file << "\n" << shares.wrong;
+  std::printf("%s: %.1f %% by name, %.1f %% with the names hidden\n", file.filename().c_str(), 100 * shares.named,
+              100 * shares.hidden);
+}
+
+TEST(AlignmentOfOpenVino, ByNameAndWithTheNamesHidden) {
+  const std::filesystem::path folder = testing::SourceFolder() + "/tests/analyzer/openvino_runs";
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".json")
+      ExpectAligned(std::filesystem::path(INFIMUM_LIGHT_MODELS) / file.path().stem().concat(".onnx"), file.path());
+}
+
+TEST(AlignmentOfOpenVino, OfNamedRunsToo) {
+  const char* folder = std::getenv("INFIMUM_OPENVINO_RUNS");
+  if (folder == nullptr) GTEST_SKIP() << "INFIMUM_OPENVINO_RUNS names no folder of runs";
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".json")
+      ExpectAligned(std::filesystem::path(file.path()).replace_extension(".onnx"), file.path());
+}
 
 }  // namespace
 }  // namespace infimum::alignment_data_test
