@@ -30,27 +30,6 @@ def owners(operators: Iterable[tuple[str, list[str]]], makers: dict[str, str]) -
     return found
 
 
-def nodes_of(operators: list[Operator], owner: dict[str, str]) -> list[list[str]]:
-    """The nodes of the file that each operator that runs stands for.
-
-    OpenVINO says the names that it fused. What it made anew where it took a node apart is of the node that its readers are of, but
-    for what it did of its own accord: changes of layout and of type.
-    """
-    found: dict[str, list[str]] = {}
-    readers: dict[str, list[str]] = {}
-    for operator in operators:
-        # An output that nothing reads ends at a Result, too.
-        for maker, _ in operator["inputs"] if operator["type"] != "Result" else []:
-            readers.setdefault(maker, []).append(operator["name"])
-    for operator in reversed(operators):
-        nodes = list(dict.fromkeys(owner[name] for name in operator["original"].split(",") if name in owner))
-        if not nodes and operator["original"] and operator["type"] not in ("Reorder", "Convert"):
-            of_readers = [found[reader] for reader in readers.get(operator["name"], [])]
-            nodes = of_readers[0] if of_readers and all(one == of_readers[0] for one in of_readers) else []
-        found[operator["name"]] = nodes
-    return [found[operator["name"]] for operator in operators]
-
-
 def time_between(mean_before: int, before: int, mean_after: int, after: int) -> float:
     """Microseconds of an inference in the mean, of those from the one reading to the other: behind so many inferences each.
 
@@ -71,7 +50,8 @@ def layers_of(
     """
     made: dict[str, list[str]] = {}
     layers: list[dict[str, Any]] = []
-    for operator, nodes, times in zip(operators, nodes_of(operators, owner), zip(*samples, strict=True), strict=True):
+    for operator, times in zip(operators, zip(*samples, strict=True), strict=True):
+        nodes = list(dict.fromkeys(owner[name] for name in operator["original"].split(",") if name in owner))
         # What its own nodes read of each other stays inside.
         inside = {value for node in nodes for value in values[node][0]}
         outputs = [value for node in nodes for value in values[node][1]]
