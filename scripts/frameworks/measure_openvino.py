@@ -155,8 +155,12 @@ def profile(path: Path, model: Any, feeds: dict[str, Any], arguments: argparse.N
         disturbed = []
     computed = [one for one in model.get_ordered_ops() if one.get_type_name() not in ("Parameter", "Constant")]
     frontend = [(one.get_friendly_name(), readers_of(one)) for one in computed]
-    makers, values = model_values.makers_and_values(path)
-    layers = openvino_layers.layers_of(operators, samples, openvino_layers.owners(frontend, makers), values)
+    file = {
+        node["name"] or node["outputs"][0]: openvino_layers.Node(node["op"], node["inputs"], [name for name in node["outputs"] if name])
+        for node in model_values.describe_nodes(path)
+    }
+    owner = openvino_layers.owners(frontend, openvino_layers.makers_of(file))
+    layers = openvino_layers.layers_of(operators, samples, owner, file)
     if arguments.keep_profile:
         arguments.keep_profile.write_text(json.dumps({"operators": operators, "frontend": frontend}))
     return {"layers": layers, "profiled_us": inferences, "disturbed": disturbed}

@@ -326,18 +326,6 @@ def _checked(value: Any, declared: Any, shape: list[int], dtype: Any, given: Pat
     return value
 
 
-def makers_and_values(path: Path) -> tuple[dict[str, str], dict[str, tuple[list[str], list[str]]]]:
-    """Each node by its own name, by those of its outputs and by both; and what it reads and makes. One without a name bears that of
-    its first output."""
-    makers: dict[str, str] = {}
-    values: dict[str, tuple[list[str], list[str]]] = {}
-    for node in onnx.load(str(path), load_external_data=False).graph.node:
-        name, outputs = node.name or node.output[0], [output for output in node.output if output]
-        values[name] = (list(node.input), outputs)
-        makers |= {output: name for output in outputs} | {f"{name}_{output}": name for output in outputs}
-    return makers | {name: name for name in values}, values
-
-
 def describe_nodes(path: Path) -> list[dict[str, Any]]:
     """Name, operator and the value names of each node of a saved graph, to align a profile by."""
     model = onnx.load(str(path), load_external_data=False)

@@ -1,25 +1,40 @@
 """OpenVINO's layers: from the graph that it runs, its counters, and the nodes of the ONNX file behind its names.
 
 Its counters are means over all inferences of a compiled model, the first ones included, in whole microseconds: so
-`time_between` takes the difference of two readings. Numpy and OpenVINO are not needed here.
+`time_between` takes the difference of two readings. Neither OpenVINO nor ONNX is needed here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 # Of one that runs: "name", "type", "kernel", "original" (names with commas between), "inputs" (each its maker's name and which of
 # that one's outputs it is), "input_tensors" and "output_tensors" (as a run file has them).
 Operator = dict[str, Any]
 
 
+class Node(NamedTuple):
+    """Of the file."""
+
+    op: str
+    inputs: list[str]
+    outputs: list[str]
+
+
+def makers_of(file: dict[str, Node]) -> dict[str, str]:
+    """Each node by its own name, by those of its outputs, and by both, which the frontend joins where there are several."""
+    makers: dict[str, str] = {}
+    for name, node in file.items():
+        makers |= {output: name for output in node.outputs} | {f"{name}_{output}": name for output in node.outputs}
+    return makers | {name: name for name in file}
+
+
 def owners(operators: Iterable[tuple[str, list[str]]], makers: dict[str, str]) -> dict[str, str]:
     """The node of the file that each operator of OpenVINO's frontend is of.
 
-    `operators`: a name and those of its readers, in topological order. The last operator of those that stand for a node bears its
-    name, that of its output, or both ("node_output", of several); what has another name belongs to the node of its readers, where
-    that is one. `makers`: nodes by these names (makers_and_values).
+    `operators`: a name and those of its readers, in topological order. The last operator of those that stand for a node bears one
+    of its names (makers_of); what has another name belongs to the node of its readers, where that is one.
     """
     found: dict[str, str] = {}
     for name, readers in reversed(list(operators)):
@@ -41,20 +56,21 @@ def time_between(mean_before: int, before: int, mean_after: int, after: int) -> 
 
 
 def layers_of(
-    operators: list[Operator], samples: list[list[float | None]], owner: dict[str, str], values: dict[str, tuple[list[str], list[str]]]
+    operators: list[Operator], samples: list[list[float | None]], owner: dict[str, str], file: dict[str, Node]
 ) -> list[dict[str, Any]]:
     """One layer for each operator that ran, in the order of execution.
 
-    `samples`: of each part of the profiled run the operators' times, of those that ran; `values`: what each node of the file reads
-    and makes.
+    `samples`: of each part of the profiled run the operators' times, of those that ran; `file`: its nodes.
     """
     made: dict[str, list[str]] = {}
     layers: list[dict[str, Any]] = []
     for operator, times in zip(operators, zip(*samples, strict=True), strict=True):
         nodes = list(dict.fromkeys(owner[name] for name in operator["original"].split(",") if name in owner))
+        # What follows a quantization moves into those that read the 8 bits; this one makes them.
+        nodes = [node for node in nodes if file[node].op != "DequantizeLinear"] or nodes
         # What its own nodes read of each other stays inside.
-        inside = {value for node in nodes for value in values[node][0]}
-        outputs = [value for node in nodes for value in values[node][1]]
+        inside = {value for node in nodes for value in file[node].inputs}
+        outputs = [value for node in nodes for value in file[node].outputs]
         outputs = [value for value in outputs if value not in inside] or [operator["name"]]
         made[operator["name"]] = outputs
         if None in times:
