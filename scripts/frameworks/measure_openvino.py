@@ -38,7 +38,7 @@ MICROSECOND = datetime.timedelta(microseconds=1)
 
 def parse_arguments() -> argparse.Namespace:
     parser = measuring.parser(__doc__ or "")
-    parser.add_argument("--device", choices=["cpu"], default="cpu")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--contract", default="", help="bf16 and f16 compute so; else the model's own types decide")
     return parser.parse_args()
 
@@ -202,5 +202,10 @@ def tensor_of(output: Any) -> dict[str, Any]:
     }
 
 
+def check(arguments: argparse.Namespace) -> None:
+    if arguments.device != "cpu":
+        raise SystemExit("infimum: error: OpenVINO is measured on processors alone")
+
+
 if __name__ == "__main__":
-    measuring.run(measuring.Framework("openvino", "OpenVINO", run_child, settings={"device": "CPU"}), parse_arguments())
+    measuring.run(measuring.Framework("openvino", "OpenVINO", run_child, {"device": "CPU"}, check), parse_arguments())
