@@ -33,7 +33,8 @@ const std::vector<Words<OperatorKind>> kParts = {
     {OperatorKind::kResample, {"resize", "upsample", "interpolate"}},
     {OperatorKind::kConcatenation, {"concat"}},
     {OperatorKind::kElementwise,
-     {"relu", "sigmoid", "swish", "silu", "gelu", "tanh", "hardswish", "elu", "clip", "pointwise", "elementwise", "subgraph"}},
+     {"relu", "sigmoid", "swish", "silu", "gelu", "tanh", "hardswish", "elu", "clip", "pointwise", "elementwise",
+      "subgraph"}},
 };
 // Too short to be looked for within a name.
 const std::vector<Words<OperatorKind>> kNames = {
