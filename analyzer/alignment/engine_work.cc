@@ -17,9 +17,11 @@ bool IsAddedTranspose(const ProfiledLayer& layer) {
   return layer.op == "Transpose" && (layer.name == "Transpose" || layer.name.starts_with("Transpose_token_"));
 }
 
-// What TensorRT does without a kernel of a node's: where it stands for one, it says so. A NoOp moves nothing.
-EngineWork WorkOfTensorRt(std::string_view op) {
-  if (op == "Reformat") return EngineWork::kLayoutChange;
+// What TensorRT and OpenVINO do without a kernel of a node's: where it stands for one, they say so. A NoOp moves
+// nothing.
+EngineWork WorkOfEngine(std::string_view op) {
+  if (op == "Reformat" || op == "Reorder") return EngineWork::kLayoutChange;
+  if (op == "Convert") return EngineWork::kTypeChange;
   return op == "NoOp" || op == "Shuffle" ? EngineWork::kCopy : EngineWork::kNone;
 }
 
@@ -55,7 +57,7 @@ EngineWork OwnWorkOf(const ProfiledLayer& layer) {
       layer.name.starts_with("InsertedPrecisionFreeCast_") || layer.name.starts_with("InsertedCast_");
   if (core == "Cast" && was_inserted) return EngineWork::kTypeChange;
   if (!layer.nodes.empty()) return EngineWork::kNone;
-  EngineWork work = WorkOfTensorRt(layer.op);
+  EngineWork work = WorkOfEngine(layer.op);
   if (work == EngineWork::kNone) work = WorkOfTrace(layer.op);
   return work == EngineWork::kNone && !layer.serves.empty() ? EngineWork::kCopy : work;
 }

@@ -196,6 +196,7 @@ class Matcher {
       MatchEqualCounts(Signature::kWithOutput);
       MatchEqualCounts(Signature::kOperands);
     }
+    MatchDirections();
     MatchBetweenNeighbours();
     AddFoldedNormalizations();
     AddBiases();
@@ -244,6 +245,21 @@ class Matcher {
       for (std::size_t k = 0; k < engine.size(); ++k)
         if (IsOpen(items_[model[k]])) Take(engine[k], items_[model[k]].layers);
     }
+  }
+
+  // OpenVINO runs the two directions of a recurrent layer one after the other.
+  void MatchDirections() {
+    std::vector<std::size_t> engine, model;
+    for (std::size_t e = 0; e < run_.layers.size(); ++e)
+      if (IsOpen(e) && engine_[e].kind == OperatorKind::kRecurrent) engine.push_back(e);
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i)
+      if (IsOpen(items_[i]) && items_[i].kind == OperatorKind::kRecurrent) model.push_back(i);
+    if (engine.size() != 2 * model.size()) return;
+    for (std::size_t k = 0; k < engine.size(); ++k) {
+      const Dims& half = engine_[engine[k]].shapes.output;
+      if (2 * ElementsOf(half) != ElementsOf(items_[model[k / 2]].shapes.output) || half.empty()) return;
+    }
+    for (std::size_t k = 0; k < engine.size(); ++k) Take(engine[k], {model[k / 2]});
   }
 
   bool MayBe(std::size_t e, const Item& item) const {

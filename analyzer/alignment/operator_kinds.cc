@@ -25,15 +25,16 @@ const std::vector<Words<OperatorKind>> kParts = {
     {OperatorKind::kConvolution, {"conv"}},
     {OperatorKind::kNormalization,
      {"normaliz", "layernorm", "batchnorm", "layer_norm", "batch_norm", "rms_norm", "group_norm", "instance_norm",
-      "lrn"}},
+      "lrn", "mvn"}},
     {OperatorKind::kPooling, {"pool"}},
-    {OperatorKind::kProduct, {"gemm", "matmul", "matrixmultiply", "linear", "addmm"}},
+    {OperatorKind::kProduct, {"gemm", "matmul", "matrixmultiply", "linear", "addmm", "fullyconnected"}},
     {OperatorKind::kRecurrent, {"lstm", "gru", "rnn"}},
     {OperatorKind::kReduction, {"reduce", "argmax"}},
-    {OperatorKind::kResample, {"resize", "upsample"}},
+    {OperatorKind::kResample, {"resize", "upsample", "interpolate"}},
     {OperatorKind::kConcatenation, {"concat"}},
     {OperatorKind::kElementwise,
-     {"relu", "sigmoid", "swish", "silu", "gelu", "tanh", "hardswish", "elu", "clip", "pointwise", "elementwise"}},
+     {"relu", "sigmoid", "swish", "silu", "gelu", "tanh", "hardswish", "elu", "clip", "pointwise", "elementwise",
+      "subgraph"}},
 };
 // Too short to be looked for within a name.
 const std::vector<Words<OperatorKind>> kNames = {

@@ -18,6 +18,8 @@ TEST(EngineWork, IsToldByOperatorAndName) {
   EXPECT_EQ(OwnWorkOf(Layer("Transpose_token_115", "Transpose")), EngineWork::kLayoutChange);
   const char* reformat = "Reformatting CopyNode for Input Tensor 0 to Conv_0";
   EXPECT_EQ(OwnWorkOf(Layer(reformat, "Reformat")), EngineWork::kLayoutChange);
+  EXPECT_EQ(OwnWorkOf(Layer("n3_aBcd16b_acdb_n4", "Reorder")), EngineWork::kLayoutChange);
+  EXPECT_EQ(OwnWorkOf(Layer("Convert_4107", "Convert")), EngineWork::kTypeChange);
   EXPECT_EQ(OwnWorkOf(Layer(reformat, "NoOp")), EngineWork::kCopy);  // which moves nothing
   EXPECT_EQ(OwnWorkOf(Layer("InsertedPrecisionFreeCast_x", "Cast")), EngineWork::kTypeChange);
   EXPECT_EQ(OwnWorkOf(Layer("Memcpy", "MemcpyFromHost")), EngineWork::kCopy);

@@ -52,6 +52,10 @@ TEST(OrderAlignment, KindsAreTheOnesThatEnginesMean) {
   EXPECT_EQ(KindOf("com.microsoft.nchwc.Conv"), OperatorKind::kConvolution);
   EXPECT_EQ(KindOf("FusedMatMul"), OperatorKind::kProduct);
   EXPECT_EQ(KindOf("Gemm"), KindOf("MatMul"));
+  EXPECT_EQ(KindOf("FullyConnected"), OperatorKind::kProduct);
+  EXPECT_EQ(KindOf("MVN"), OperatorKind::kNormalization);
+  EXPECT_EQ(KindOf("Subgraph"), OperatorKind::kElementwise);
+  EXPECT_EQ(KindOf("Interpolate"), OperatorKind::kResample);
   EXPECT_EQ(KindOf("CudaSoftMax"), OperatorKind::kSoftmax);
   EXPECT_EQ(KindOf("QuantizeLinear"), OperatorKind::kQuantization);
   EXPECT_EQ(KindOf("DequantizeLinear"), OperatorKind::kDequantization);
@@ -223,6 +227,25 @@ TEST(OrderAlignment, AStackOfRecurrentLayersIsOneOperator) {
   run.layers.insert(run.layers.begin(), run.layers.front());
   EXPECT_THAT(AllIn(graph, Aligned(graph, run), 0), ::testing::Contains("first"));
   EXPECT_THAT(AllIn(graph, Aligned(graph, run), 1), ::testing::Contains("second"));
+}
+
+TEST(OrderAlignment, TheDirectionsOfARecurrentLayerMayRunOneAfterTheOther) {
+  GraphBuilder model;
+  ValueId x = model.MatMul("first", model.Input("x", {8, 10}), model.Weight("w1", {10, 40}));
+  model.last().op = "LSTM";
+  x = model.MatMul("second", x, model.Weight("w2", {40, 40}));
+  model.last().op = "LSTM";
+  model.Output(x);
+  const ModelGraph& graph = model.graph();
+  RunProfile run;
+  for (const std::int64_t read : {10, 10, 40, 40}) run.layers.push_back(Engine("LSTMSequence", {8, read}, {8, 20}));
+  const Alignment alignment = Aligned(graph, run);
+  ASSERT_EQ(alignment.rows.size(), 2u);
+  EXPECT_THAT(alignment.rows[0].engine_layers, ::testing::ElementsAre(0, 1));
+  EXPECT_THAT(AllIn(graph, alignment, 1), ::testing::ElementsAre("first"));
+  EXPECT_THAT(AllIn(graph, alignment, 2), ::testing::ElementsAre("second"));
+  run.layers.back() = Engine("LSTMSequence", {8, 40}, {8, 10});  // no half
+  EXPECT_FALSE(Aligned(graph, run).rows[0].engine_layers == std::vector<std::size_t>({0, 1}));
 }
 
 // 4 x 10 by 10 x 40 and 1 x 40 by 40 x 10: the sizes are the same, and yet no batch makes one the other.

@@ -24,7 +24,7 @@ std::string Refusal(const FrameworkOptions& options) {
 
 TEST(FrameworkRun, AnUnknownFrameworkOrModeIsAnErrorThatGuessesAndLists) {
   EXPECT_EQ(Refusal({.framework = "pytoch"}),
-            "unknown framework 'pytoch', did you mean 'pytorch'?; there are: onnxruntime, pytorch, tensorrt");
+            "unknown framework 'pytoch', did you mean 'pytorch'?; there are: onnxruntime, openvino, pytorch, tensorrt");
   EXPECT_EQ(Refusal({.framework = "pytorch", .module = "m.py:net", .mode = "compild"}),
             "--mode 'compild': pytorch has no such mode, did you mean 'compiled'?; there are: eager, compiled, "
             "cuda-graph");

@@ -50,6 +50,7 @@ const std::vector<Framework>& Frameworks() {
   static const std::vector<Framework> frameworks = {
       {.name = framework::kOnnxRuntime,
        .options = {{"cores"}, {"optimization", {"all", "extended", "basic", "disabled"}}, {"seed"}}},
+      {.name = framework::kOpenVino, .options = {{"cores"}, {"seed"}}, .keeps_16_bits = true},
       {.name = framework::kPyTorch,
        .modes = {"eager", "compiled", "cuda-graph"},
        .options = {{"cores"}, {"seed"}},

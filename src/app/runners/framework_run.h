@@ -35,7 +35,7 @@ std::vector<InputShape> InputShapesOf(const ModelGraph& graph);
 enum class FrameworkFailure { kNone, kTimeout, kOutOfMemory, kUnsupported };
 
 struct FrameworkOptions {
-  std::string framework = "onnxruntime";  // or "pytorch", "tensorrt"
+  std::string framework = "onnxruntime";  // or "openvino", "pytorch", "tensorrt"
   std::string python = {};                // the user's own build; empty: Installation::Python
   std::string module = {};                // of PyTorch: "models.py:resnet50", or a file of torch.export or torch.jit
   std::string mode = {};                  // "compiled", "cuda-graph"; empty: as a program without further ado gets it

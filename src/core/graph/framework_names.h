@@ -11,6 +11,7 @@ namespace infimum {
 namespace framework {
 inline constexpr char kChakra[] = "chakra";  // a trace that does not say whose
 inline constexpr char kOnnxRuntime[] = "onnxruntime";
+inline constexpr char kOpenVino[] = "openvino";
 inline constexpr char kPyTorch[] = "pytorch";
 inline constexpr char kTensorRt[] = "tensorrt";
 }  // namespace framework
@@ -30,11 +31,16 @@ struct KnownFramework {
 };
 inline constexpr KnownFramework kFrameworks[] = {
     {"infimum"},  // replays of its own
-    {"jax"},        {"mxnet"},
-    {"ncnn"},       {framework::kOnnxRuntime},
-    {"openvino"},   {framework::kPyTorch, false, profiler::kKineto},
-    {"tensorflow"}, {framework::kTensorRt, true},
-    {"tflite"},     {"tvm"},
+    {"jax"},
+    {"mxnet"},
+    {"ncnn"},
+    {framework::kOnnxRuntime},
+    {framework::kOpenVino},
+    {framework::kPyTorch, false, profiler::kKineto},
+    {"tensorflow"},
+    {framework::kTensorRt, true},
+    {"tflite"},
+    {"tvm"},
 };
 
 // Null for a name that is none of them.

@@ -87,7 +87,8 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   AddContract(command, options->analysis.contract);
   AddCache(command, options->analysis.campaign.cache, "what the caches hold when a layer is measured");
   AddBackend(command, options->analysis.campaign.backend, options->backend_options);
-  AddValue(command, "--framework", options->analysis.framework, "F", "whose run to measure: onnxruntime, or none")
+  AddValue(command, "--framework", options->analysis.framework, "F",
+           "whose run to measure: onnxruntime, openvino, or none")
       ->capture_default_str();
   AddValue(command, "--python", options->analysis.python, "PATH", "the Python whose framework build is measured");
   command->add_flag("!--no-regions", options->analysis.regions,

@@ -189,7 +189,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   options->campaign.backend.clear();  // until the framework is known
   AddBackend(command, options->campaign.backend, options->backend_options);
   command->get_option("--backend")->default_str("onednn; of tensorrt cuda");
-  AddValue(command, "--framework", options->framework.framework, "F", "onnxruntime, pytorch or tensorrt")
+  AddValue(command, "--framework", options->framework.framework, "F", "onnxruntime, openvino, pytorch or tensorrt")
       ->capture_default_str();
   AddValue(command, "--python", options->framework.python, "PATH", "the Python whose framework build is measured");
   AddValue(command, "--module", options->framework.module, "M",
