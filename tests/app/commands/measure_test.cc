@@ -169,7 +169,7 @@ TEST(Measure, WhatCannotBeMeasuredIsOneClearLine) {
     EXPECT_EQ(ended.output, "");
     return ended.errors;
   };
-  EXPECT_THAT(error({"--framework", "tensorflow"}), HasSubstr("there are: onnxruntime, pytorch, tensorrt"));
+  EXPECT_THAT(error({"--framework", "tensorflow"}), HasSubstr("there are: onnxruntime, openvino, pytorch, tensorrt"));
   EXPECT_THAT(error({"--framework", "pytorch"}), HasSubstr("--module names the one"));
   EXPECT_THAT(error({"--framework", "tensorrt", "--backend", "onednn"}), HasSubstr("runs on GPUs alone"));
   EXPECT_THAT(error({"--contract", "bf16"}), HasSubstr("--contract bf16: onnxruntime computes on this device"));
