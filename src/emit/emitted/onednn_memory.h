@@ -16,7 +16,6 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <utility>
 
 #include "layouts.h"
 
