@@ -54,16 +54,16 @@ for release in bookworm trixie; do
     chroot "$system" bash -ec "$main_job"
     say "the packages run on $release"
     # The steps of the container file; what a builder mounts and what this machine's pip trusts are copied.
-    mkdir -p "$system/dist" "$system/work"
+    mkdir -p "$system/dist" "$system/models"
     cp "$wheel" "$system/dist/"
     cp -L "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$system/trusted.crt"
     sed -nE 's/^RUN (--mount=[^ ]+ )?//p' scripts/Containerfile >"$work/steps"
     (($(wc -l <"$work/steps") == $(grep -c '^RUN' scripts/Containerfile))) || fail "no steps in scripts/Containerfile"
     run_quietly "$work/log" chroot "$system" env -u PIP_FIND_LINKS -u REQUESTS_CA_BUNDLE -u CURL_CA_BUNDLE PIP_CERT=/trusted.crt bash -ec "$(cat "$work/steps")" || { tail -n 20 "$work/log" >&2; fail "the container's steps fail"; }
-    cp "$prefix/share/infimum/models/light_squeezenet.onnx" "$system/work/"
+    cp "$prefix/share/infimum/models/light_squeezenet.onnx" "$system/models/"
     entry=$(sed -nE 's/^ENTRYPOINT \["(.*)"\]/\1/p' scripts/Containerfile)
-    chroot "$system" bash -ec "cd /work && $entry analyze light_squeezenet.onnx --budget 5s --report page.html -q && test -s page.html"
-    chroot "$system" bash -ec "cd /work && $entry query --sql 'SELECT framework FROM runs'" | grep -q onnxruntime
+    chroot "$system" bash -ec "cd /models && $entry analyze light_squeezenet.onnx --budget 5s --report page.html -q && test -s page.html"
+    chroot "$system" bash -ec "cd /models && $entry query --sql 'SELECT framework FROM runs'" | grep -q onnxruntime
     say "the container's steps run"
   fi
 done
