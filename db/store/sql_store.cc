@@ -45,7 +45,7 @@ Result<std::vector<RunProfile>> RunsOf(Connection& connection, const std::string
   INFIMUM_ASSIGN_OR_RETURN(
       const auto find,
       connection.Prepare(fmt::format("SELECT {} FROM runs WHERE model_sha256 = $1 AND device_key = $2 AND dims = $3 "
-                                     "AND threads = $4 AND framework = $5 ORDER BY id DESC LIMIT $6",
+                                     "AND threads = $4 AND ($5 = '' OR framework = $5) ORDER BY id DESC LIMIT $6",
                                      kRunColumns)));
   find->BindAll(model_sha256, device.text, FormatDims(dims), threads, framework, most);
   std::vector<RunProfile> runs;

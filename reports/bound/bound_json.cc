@@ -53,7 +53,7 @@ static void to_json(OrderedJson& json, const Estimate& estimate) {
           {"measure_next", estimate.next}};
 }
 
-static void to_json(OrderedJson& json, const UpperLimit& limit) {
+void to_json(OrderedJson& json, const UpperLimit& limit) {
   json = {{"name", limit.name},
           {"latency_us", limit.latency},
           {"interval_us", limit.interval},

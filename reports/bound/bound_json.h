@@ -23,6 +23,7 @@ OrderedJson RegionJson(const ModelGraph& graph, const RegionLatency& region, Bra
 
 void to_json(OrderedJson& json, const Bound& bound);
 void to_json(OrderedJson& json, const Floor& floor);
+void to_json(OrderedJson& json, const UpperLimit& limit);
 void to_json(OrderedJson& json, const ModelContext& context);
 void to_json(OrderedJson& json, const Coverage& coverage);
 void to_json(OrderedJson& json, const AlgorithmRegret& regret);

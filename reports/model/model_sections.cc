@@ -164,6 +164,7 @@ Section BoundsSection(const ReportModel& report) {
   if (report.run)
     add(report.run->profile.framework + " " + report.run->profile.framework_version, report.run->latency,
         report.run->interval, "measured");
+  for (const UpperLimit& other : OtherRunsOf(report)) add(other.name, other.latency, other.interval, LimitText(other));
   return section;
 }
 

@@ -266,6 +266,7 @@ std::string ReportJson(const ReportModel& report) {
       {"shown_loss", ShownLossJson(report.graph, bracket.shown_loss)},
       {"not_tried", bracket.not_tried},
       {"run", report.run},
+      {"other_runs", OtherRunsOf(report)},
       {"gap", GapOf(report)},
       {"verdict", VerdictOf(report)},
       {"coverage", bracket.coverage},

@@ -1,6 +1,8 @@
 #include "reports/model/report_model.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
@@ -34,6 +36,15 @@ std::optional<PossibleGap> GapOf(const ReportModel& report) {
   const Latency least = report.bracket.demonstrated.value_or(plan != nullptr ? plan->latency : bound->latency);
   if (gap.interval) gap.interval->low = std::max(Latency(0), std::min(gap.interval->low, measured - least));
   return gap;
+}
+
+std::vector<UpperLimit> OtherRunsOf(const ReportModel& report) {
+  std::set<std::string_view> known{kDemonstratedName};
+  if (report.run) known.insert(report.run->profile.framework);
+  std::vector<UpperLimit> others;
+  for (const UpperLimit& limit : report.bracket.upper)
+    if (known.insert(std::string_view(limit.name).substr(0, limit.name.find(' '))).second) others.push_back(limit);
+  return others;
 }
 
 Latency FindingsBasis(const ReportModel& report) {

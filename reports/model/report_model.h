@@ -144,6 +144,9 @@ struct PossibleGap {
 };
 std::optional<PossibleGap> GapOf(const ReportModel& report);
 
+// Of each framework but the run's the fastest run, by time: upper limits of the bracket.
+std::vector<UpperLimit> OtherRunsOf(const ReportModel& report);
+
 // What the findings' gains are of: the run, or its layers under the profiler where those took longer; none without a
 // run.
 Latency FindingsBasis(const ReportModel& report);

@@ -72,6 +72,7 @@ std::vector<Bar> BarsOf(const ReportModel& report) {
   if (report.run)
     bars.push_back({report.run->profile.framework + " " + report.run->profile.framework_version, report.run->latency,
                     Tone::kMeasured, ""});
+  for (const UpperLimit& other : OtherRunsOf(report)) bars.push_back({other.name, other.latency, Tone::kMeasured, ""});
   return bars;
 }
 

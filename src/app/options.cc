@@ -16,6 +16,7 @@
 #include "infimum/base/file_text.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "src/app/runners/framework_run.h"
 #include "src/app/runners/installation.h"
 #include "src/core/graph/run_time_quantities.h"
 
@@ -88,10 +89,16 @@ void AddDims(CLI::App* command, DimOptions& dims) {
       ->allow_extra_args(false);
 }
 
-void AddInputs(CLI::App* command, std::filesystem::path& inputs) {
-  AddValue(command, "--inputs", inputs, "FILE.npz",
+void AddFrameworkBuild(CLI::App* command, FrameworkOptions& framework) {
+  AddValue(command, "--inputs", framework.inputs, "FILE.npz",
            "a NumPy file of inputs by name, for the framework's run; those that it lacks are random, seeded")
       ->check(CLI::ExistingFile);
+  AddValue(command, "--python", framework.python, "PATH", "the Python whose framework build is measured");
+  AddValue(command, "--module", framework.module, "M",
+           "of pytorch: FILE.py:NAME or PACKAGE.MODULE:NAME, a module or a function that makes it; FILE.pt2 "
+           "(torch.export) or FILE.pt (torch.jit)");
+  AddValue(command, "--mode", framework.mode, "NAME",
+           "of pytorch: eager, compiled (torch.compile) or cuda-graph; of tensorrt: cuda-graph");
 }
 
 void AddDatabase(CLI::App* command, std::string& address) {

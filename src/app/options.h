@@ -18,6 +18,10 @@
 #include "src/app/processes/progress_log.h"
 #include "src/synth/bricks.h"
 
+namespace infimum {
+struct FrameworkOptions;
+}
+
 namespace infimum::cli {
 
 enum class OutputFormat { kTable, kJson, kCsv };
@@ -62,7 +66,8 @@ CLI::Option* AddParsed(CLI::App* command, const std::string& name, T& value,
 
 void AddModel(CLI::App* command, std::string& model);
 void AddDims(CLI::App* command, DimOptions& dims);
-void AddInputs(CLI::App* command, std::filesystem::path& inputs);
+// What a framework's run needs beside the framework: --inputs, --python, --module, --mode.
+void AddFrameworkBuild(CLI::App* command, FrameworkOptions& framework);
 void AddDatabase(CLI::App* command, std::string& address);
 void AddThreads(CLI::App* command, std::int64_t& threads);
 // A check of an option: "" where there is a runner of this name, else which there are.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/analyzer/known_rows.h"
+#include "tests/support/cases.h"
 
 namespace infimum::laws_test {
 namespace {
@@ -67,7 +68,7 @@ TEST(Laws, RandomGraphsAreValid) {
 
 TEST(Laws, VariantsAreOrdered) {
   std::size_t fused = 0, fused_parallel = 0, relaxed = 0, choices = 0;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Cases(3000); ++seed) {
     Case made = MakeCase(seed, 40, true, seed % 2 == 0 ? Repetitions::kAlike : Repetitions::kDrawn);
     const Bracket bracket = Compute(made);
     ASSERT_LE(Parallel(bracket), Sequential(bracket)) << seed;
@@ -90,15 +91,15 @@ TEST(Laws, VariantsAreOrdered) {
     }
   }
   // The laws above say something only where the variants differ.
-  EXPECT_GT(fused, 1000u);
-  EXPECT_GT(fused_parallel, 300u);
-  EXPECT_GT(relaxed, 20u);
-  EXPECT_GT(choices, 1000u);
+  EXPECT_GT(fused, testing::Cases(1000));
+  EXPECT_GT(fused_parallel, testing::Cases(300));
+  EXPECT_GT(relaxed, testing::Cases(20));
+  EXPECT_GT(choices, testing::Cases(1000));
 }
 
 TEST(Laws, APointLiesInItsInterval) {
   std::size_t wide = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Cases(1000); ++seed) {
     Case made = MakeCase(seed, 30, true, Repetitions::kDrawn);
     const Bracket bracket = Compute(made);
     for (const LayerLatency& layer : bracket.layers) {
@@ -112,11 +113,11 @@ TEST(Laws, APointLiesInItsInterval) {
       ASSERT_LE(region.latency, region.interval.high) << seed;
     }
   }
-  EXPECT_GT(wide, 5000u);
+  EXPECT_GT(wide, testing::Cases(5000));
 }
 
 TEST(Laws, WithoutRowsOfFewerCoresParallelEqualsSequential) {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Cases(1000); ++seed) {
     Case made = MakeCase(seed, 40, false);
     const Bracket bracket = Compute(made);
     ASSERT_NEAR(Parallel(bracket).count(), Sequential(bracket).count(), kRounding * Sequential(bracket).count())
@@ -125,7 +126,7 @@ TEST(Laws, WithoutRowsOfFewerCoresParallelEqualsSequential) {
 }
 
 TEST(Laws, ANewRowNeverRaisesABound) {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Cases(1500); ++seed) {
     Case made = MakeCase(seed, 25, true);
     const Bracket before = Compute(made);
     std::mt19937_64 random(seed ^ 0x9e3779b97f4a7c15);
@@ -149,7 +150,7 @@ TEST(Laws, ANewRowNeverRaisesABound) {
 }
 
 TEST(Laws, AnAddedEdgeNeverLowersParallel) {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Cases(1500); ++seed) {
     Case made = MakeCase(seed, 25, true);
     if (made.graph.layers.size() < 2) continue;
     const Bracket before = Compute(made);
@@ -164,7 +165,7 @@ TEST(Laws, AnAddedEdgeNeverLowersParallel) {
 }
 
 TEST(Laws, CoverageAddsUpToOneWhateverIsMissing) {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Cases(1000); ++seed) {
     std::mt19937_64 random(seed);
     testing::RandomGraphOptions options;
     options.layers = random() % 30;
@@ -259,7 +260,7 @@ Selected Evaluate(const std::vector<std::vector<LayerId>>& predecessors, const s
 
 TEST(Laws, UpToEightLayersEachVariantEqualsBruteForce) {
   std::size_t fused = 0;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Cases(3000); ++seed) {
     Case made = MakeCase(seed, 8, true);
     const Bracket bracket = Compute(made);
     const double cores = static_cast<double>(made.selection.threads);
@@ -299,13 +300,13 @@ TEST(Laws, UpToEightLayersEachVariantEqualsBruteForce) {
     for (std::size_t i = 0; i < layers.size(); ++i) flagged += bracket.layers[i].on_critical_path ? layers[i].best : 0;
     ASSERT_NEAR(flagged, *none.path, kRounding * none.sum) << seed;
   }
-  EXPECT_GT(fused, 500u);
+  EXPECT_GT(fused, testing::Cases(500));
 }
 
 // One layer at a time free, or at its floor, and everything solved again.
 TEST(Laws, MarginalGainsEqualSolvingAgain) {
   std::size_t gains = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Cases(600); ++seed) {
     Case made = MakeCase(seed, 20, true);
     const Bracket bracket = Compute(made);
     const double cores = static_cast<double>(made.selection.threads);
@@ -331,7 +332,7 @@ TEST(Laws, MarginalGainsEqualSolvingAgain) {
       }
     }
   }
-  EXPECT_GT(gains, 1000u);
+  EXPECT_GT(gains, testing::Cases(1000));
 }
 
 // The same gains by the mechanism that a user asks.
@@ -357,7 +358,7 @@ TEST(Laws, MarginalGainsEqualWhatIfs) {
       gains += gain(2 * i + 1) > 0;
     }
   }
-  EXPECT_GT(gains, 300u);
+  EXPECT_GT(gains, testing::Cases(300));
 }
 
 }  // namespace

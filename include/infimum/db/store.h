@@ -160,7 +160,8 @@ class Store : public MeasurementSource {
   Result<ImportCount> ImportModel(const StoredModel& model);
 
   // The runs of this model on this device with these dimensions and threads, the newest first and those of
-  // evaluations' cells behind the others; and the first alone, nullopt where there is none.
+  // evaluations' cells behind the others; and the first alone, nullopt where there is none. Of every framework where
+  // none is named.
   virtual Result<std::vector<RunProfile>> FindRuns(const std::string& model_sha256, const DeviceKey& device,
                                                    const std::map<std::string, std::int64_t>& dims,
                                                    std::int64_t threads, const std::string& framework) = 0;

@@ -261,6 +261,33 @@ Status CheckFrameworkChoice(const FrameworkOptions& options) {
   return CheckMode(*found, options);
 }
 
+Result<std::vector<FrameworkOptions>> ChooseFrameworks(const std::vector<std::string>& names,
+                                                       const FrameworkOptions& shared) {
+  std::vector<FrameworkOptions> chosen;
+  const auto choose = [&](std::string_view name) -> Status {
+    if (std::ranges::find(chosen, name, &FrameworkOptions::framework) != chosen.end()) return {};
+    FrameworkOptions& one = chosen.emplace_back(shared);
+    one.framework = name;
+    const auto found = std::ranges::find(Frameworks(), name, &Framework::name);
+    if (found != Frameworks().end() && !found->takes_module) one.module = one.mode = "";
+    return CheckFrameworkChoice(one);
+  };
+  for (const std::string& name : names) {
+    if (name == "none" && names.size() == 1) return chosen;
+    if (name != "all") INFIMUM_RETURN_IF_ERROR(choose(name));
+    if (name != "all") continue;
+    for (const Framework& one : Frameworks())
+      if (!NeedsGpu(one.name) && (!one.takes_module || !shared.module.empty()))
+        INFIMUM_RETURN_IF_ERROR(choose(one.name));
+  }
+  const auto takes = [&](const FrameworkOptions& one) {
+    return one.module == shared.module && one.mode == shared.mode;
+  };
+  if (std::ranges::none_of(chosen, takes))
+    return Error{"--module and --mode apply to pytorch only, which --framework does not name"};
+  return chosen;
+}
+
 Status CheckFramework(const FrameworkOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckFrameworkChoice(options));
   const auto found = std::ranges::find(Frameworks(), options.framework, &Framework::name);

@@ -62,6 +62,12 @@ struct FrameworkOptions {
 
 // Whether there is such a framework with such a mode and options, be it on another device.
 Status CheckFrameworkChoice(const FrameworkOptions& options);
+// The frameworks of these names, on a processor: "all" are those that run the file itself, and pytorch where `shared`
+// has a module; "none" is none. Module and mode are of those that take them; everything else is of each.
+//
+//   ChooseFrameworks({"onnxruntime", "openvino"}, {.python = "venv/bin/python"})   // two
+Result<std::vector<FrameworkOptions>> ChooseFrameworks(const std::vector<std::string>& names,
+                                                       const FrameworkOptions& shared);
 // Why these options make no run, before anything is measured.
 Status CheckFramework(const FrameworkOptions& options);
 

@@ -1,16 +1,19 @@
-// Where a model's bounds, its demonstrated run and a framework's run stand on this machine, as a table in Markdown:
+// Where a model's bounds, its demonstrated run and frameworks' runs stand on this machine, as a table in Markdown:
 //
-//   benchmarks bracket [--budget 5m] [--analyses 6] [--confirm 2m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
+//   benchmarks bracket [--budget 5m] [--analyses 6] [--confirm 2m] [--rounds 3] [--folder DIR] [--threads N]
+//                      [--framework onnxruntime,openvino] [--python PATH] MODEL[:NAME=N,...]...
 //
 // Every model is analyzed until nothing is missing, as often as `analyses` says at most; with --confirm what decides
-// its bound is measured again for that long. Then the framework and the demonstrated run are measured in turn, `rounds`
-// times: the clock of a machine wanders over minutes, so each of them gets its chance at the fast ones. Of both the
-// fastest run in the store counts, by the mean of its processes. With --folder the stores stay, and another run goes on
-// with them (--rounds 0: as they are).
+// its bound is measured again for that long. Then the frameworks and the demonstrated run are measured in turn,
+// `rounds` times: the clock of a machine wanders over minutes, so each of them gets its chance at the fast ones. Of
+// each the fastest run in the store counts, by the mean of its processes. With --folder the stores stay, and another
+// run goes on with them (--rounds 0: as they are).
 //
-//   F1           bound fused-sequential          T      the framework, one thread
+//   F1           bound fused-sequential          T      the fastest framework
 //   R            the demonstrated run            error  R over the sum of its parts, with that share of their weights
 //                                                       in the caches
+//   R / T        the mean of its logarithm over the rounds, R and T each of the same round, and its 95 % interval
+//                (Student's t); of one round or none the ratio of the fastest runs
 //
 // A star: the choice of layouts is not exact, and with-layouts therefore no more than F1. "unconverged": rows behind F1
 // did not settle within their time, so that its interval is wide and may lie above it.
@@ -21,6 +24,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -28,6 +32,8 @@
 #include <string>
 #include <vector>
 
+#include "infimum/base/text.h"
+#include "infimum/measurement/statistics.h"
 #include "tests/app/commands/model_arguments.h"
 #include "tests/app/commands/program.h"
 #include "tests/support/benchmark.h"
@@ -44,7 +50,9 @@ struct Options {
   std::string confirm;
   int analyses = 6;
   int rounds = 3;
-  std::string folder;
+  std::string folder, python;
+  std::string threads = "1";
+  std::vector<std::string> frameworks{"onnxruntime"};
   std::vector<std::string> models;
 };
 
@@ -55,8 +63,11 @@ struct Standing {
   std::size_t changes = 0;
   bool exact = true, unconverged = false;
   std::optional<double> demonstrated, error;
-  double share = 1;  // of the weights in the caches
-  double run = 0, run_high = 0;
+  double share = 1;                                 // of the weights in the caches
+  std::map<std::string, double> runs;               // by framework
+  double run = 0, run_high = 0;                     // of the fastest
+  std::string fastest;                              // its name
+  double ratio = 0, ratio_low = 0, ratio_high = 0;  // R / T
   std::vector<std::string> faults;
 };
 
@@ -67,27 +78,36 @@ class Bench {
     const std::filesystem::path folder =
         options.folder.empty() ? program_.folder() : std::filesystem::absolute(options.folder);
     std::filesystem::create_directories(folder);
-    named_.insert(named_.end(), {"--db", (folder / (name_ + ".db")).string()});
+    named_.insert(named_.end(), {"--db", (folder / (name_ + ".db")).string(), "--threads", options.threads});
   }
 
   Standing Measure() {
     Standing standing;
     standing.name = name_;
     for (int i = 0; i < options_.analyses; ++i) {
-      const Ended ended = Run("analyze", {"--budget", options_.budget, "--report", "report.json", "--quiet"}, standing);
+      const Ended ended = Run("analyze",
+                              With({"--budget", options_.budget, "--report", "report.json", "--quiet", "--framework",
+                                    Join(options_.frameworks, ",")}),
+                              standing);
       if (ended.exit_code != 0 || !IsUnfinished()) break;
     }
     if (!options_.confirm.empty() && standing.faults.empty())
       Run("confirm", {"--budget", options_.confirm, "--quiet"}, standing);
     for (int round = 0; round < options_.rounds && standing.faults.empty(); ++round) {
-      Run("measure", {"--quiet"}, standing);
-      Run("replay", {"--quiet"}, standing);
+      for (const std::string& framework : options_.frameworks)
+        Run("measure", With({"--quiet", "--framework", framework}), standing);
+      Run("replay", With({"--quiet"}), standing);
     }
     if (standing.faults.empty()) Fill(standing);
     return standing;
   }
 
  private:
+  std::vector<std::string> With(std::vector<std::string> arguments) const {
+    if (!options_.python.empty()) arguments.insert(arguments.end(), {"--python", options_.python});
+    return arguments;
+  }
+
   Ended Run(const std::string& command, const std::vector<std::string>& more, Standing& standing) {
     std::vector<std::string> arguments{command};
     arguments.insert(arguments.end(), named_.begin(), named_.end());
@@ -149,10 +169,15 @@ class Bench {
       const Json& interval = limit.at("interval_us");
       if (!interval.is_null() && (limit.at("latency_us") < interval[0] || limit.at("latency_us") > interval[1]))
         standing.faults.push_back(limit.at("name").get<std::string>() + " is outside its interval");
-      if (limit.at("name") == "demonstrated" || standing.run > 0) continue;  // the fastest first
+      const std::string name = limit.at("name");
+      if (name == "demonstrated") continue;
+      standing.runs.try_emplace(name.substr(0, name.find(' ')), limit.at("latency_us"));  // the fastest first
+      if (standing.run > 0) continue;
       standing.run = limit.at("latency_us");
+      standing.fastest = name.substr(0, name.find(' '));
       standing.run_high = limit.at("interval_us").is_null() ? standing.run : limit.at("interval_us")[1].get<double>();
     }
+    FillRatio(standing);
     const auto check = [&](bool holds, std::string fault) {
       if (!holds) standing.faults.push_back(std::move(fault));
     };
@@ -163,6 +188,42 @@ class Bench {
     check(!standing.demonstrated || *standing.demonstrated <= kMostOverBound * standing.fused, "R / F1 is above 1.25");
   }
 
+  // R / T of each round; a round with a noisy run has none.
+  void FillRatio(Standing& standing) {
+    standing.ratio = standing.run > 0 ? standing.demonstrated.value_or(0) / standing.run : 0;
+    standing.ratio_low = standing.ratio_high = standing.ratio;
+    const Ended ended = program_.Infimum({"query", "--db", named_[DatabaseIndex()], "--format", "json", "--sql",
+                                          "SELECT framework, best_us FROM runs ORDER BY id"});
+    const Json runs = Json::parse(ended.output, nullptr, false);
+    const std::size_t each = options_.frameworks.size() + 1, count = each * static_cast<std::size_t>(options_.rounds);
+    if (!runs.is_array() || runs.size() < count) return;
+    std::vector<double> logs;
+    for (std::size_t first = runs.size() - count; first < runs.size(); first += each) {
+      std::optional<double> shown, run;
+      for (std::size_t i = first; i < first + each; ++i) {
+        const Json& time = runs[i].at("best_us");
+        if (time.is_null()) continue;
+        if (runs[i].at("framework") == "infimum-replay") shown = time;
+        if (runs[i].at("framework") == standing.fastest) run = time;
+      }
+      if (shown && run) logs.push_back(std::log(*shown / *run));
+    }
+    if (logs.size() < 2) return;
+    double mean = 0, squares = 0;
+    for (const double one : logs) mean += one / static_cast<double>(logs.size());
+    for (const double one : logs) squares += (one - mean) * (one - mean);
+    const auto degrees = static_cast<double>(logs.size() - 1);
+    const double half =
+        StudentTQuantile(0.975, degrees) * std::sqrt(squares / degrees / static_cast<double>(logs.size()));
+    standing.ratio = std::exp(mean);
+    standing.ratio_low = std::exp(mean - half);
+    standing.ratio_high = std::exp(mean + half);
+  }
+
+  std::size_t DatabaseIndex() const {
+    return static_cast<std::size_t>(std::ranges::find(named_, "--db") - named_.begin()) + 1;
+  }
+
   const Options& options_;
   ProgramTest program_;
   std::vector<std::string> named_;
@@ -171,28 +232,38 @@ class Bench {
 
 std::string Milliseconds(double microseconds) { return fmt::format("{:.3g}", microseconds / 1000); }
 
-void PrintHead() {
+void PrintHead(const Options& options) {
+  std::string names, rule;
+  for (const std::string& framework : options.frameworks) {
+    names += " " + framework + " |";
+    rule += " ---: |";
+  }
   std::printf(
-      "all times in ms\n\n"
-      "| model | floor | F1 | its 95 %% interval | with layouts | changes | sequential | libraries' choice | R | T | "
-      "F1 / T "
-      "| R / F1 | "
-      "R / T | composition error |\n"
-      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
+      "all times in ms, --threads %s\n\n"
+      "| model | floor | F1 | its 95 %% interval | with layouts | changes | sequential | libraries' choice | R |%s "
+      "F1 / T | R / F1 | R / T | its 95 %% interval | composition error |\n"
+      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |%s ---: | ---: | ---: | ---: | --- |\n",
+      options.threads.c_str(), names.c_str(), rule.c_str());
 }
 
-void Print(const Standing& row) {
+void Print(const Options& options, const Standing& row) {
   const double r = row.demonstrated.value_or(0);
   const auto ratio = [](double a, double b) {
     return a > 0 && b > 0 ? fmt::format("{:.2f}", a / b) : std::string("-");
   };
   const std::string error = row.error ? fmt::format("{:.3f} at {:.2f}", *row.error, row.share) : "-";
-  const std::string line =
-      fmt::format("| {} | {} | {} | {} to {}{} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", row.name,
-                  Milliseconds(row.floor), Milliseconds(row.fused), Milliseconds(row.low), Milliseconds(row.high),
-                  row.unconverged ? ", unconverged" : "", Milliseconds(row.with_layouts), row.exact ? "" : "*",
-                  row.changes, Milliseconds(row.sequential), Milliseconds(row.heuristic), Milliseconds(r),
-                  Milliseconds(row.run), ratio(row.fused, row.run), ratio(r, row.fused), ratio(r, row.run), error);
+  std::string runs;
+  for (const std::string& framework : options.frameworks) {
+    const auto found = row.runs.find(framework);
+    runs += fmt::format(" {} |", found == row.runs.end() ? "" : Milliseconds(found->second));
+  }
+  const std::string line = fmt::format(
+      "| {} | {} | {} | {} to {}{} | {}{} | {} | {} | {} | {} |{} {} | {} | {} | {} | {} |", row.name,
+      Milliseconds(row.floor), Milliseconds(row.fused), Milliseconds(row.low), Milliseconds(row.high),
+      row.unconverged ? ", unconverged" : "", Milliseconds(row.with_layouts), row.exact ? "" : "*", row.changes,
+      Milliseconds(row.sequential), Milliseconds(row.heuristic), Milliseconds(r), runs, ratio(row.fused, row.run),
+      ratio(r, row.fused), row.ratio > 0 ? fmt::format("{:.2f}", row.ratio) : "-",
+      row.ratio_high > row.ratio_low ? fmt::format("{:.3f} to {:.3f}", row.ratio_low, row.ratio_high) : "", error);
   if (row.fused > 0) std::printf("%s\n", line.c_str());
   if (row.missing > 0) std::fprintf(stderr, "%s: %.2f %% is not measured\n", row.name.c_str(), 100 * row.missing);
   for (const std::string& fault : row.faults) std::fprintf(stderr, "%s: %s\n", row.name.c_str(), fault.c_str());
@@ -214,6 +285,13 @@ Options Parse(int argc, char** argv) {
       options.rounds = std::atoi(argv[++i]);
     } else if (argument == "--folder" && has_value) {
       options.folder = argv[++i];
+    } else if (argument == "--python" && has_value) {
+      options.python = argv[++i];
+    } else if (argument == "--threads" && has_value) {
+      options.threads = argv[++i];
+    } else if (argument == "--framework" && has_value) {
+      options.frameworks.clear();
+      for (const std::string_view name : Split(argv[++i], ',')) options.frameworks.emplace_back(name);
     } else {
       options.models.push_back(argument);
     }
@@ -221,21 +299,45 @@ Options Parse(int argc, char** argv) {
   return options;
 }
 
+// What is promised of R and the fastest framework over all models.
+bool HoldsAgainstFrameworks(const std::vector<Standing>& rows) {
+  constexpr double kMostOfEach = 1.05, kShareBelow = 0.75, kMostInTheMean = 0.95;
+  std::size_t count = 0, below = 0, far = 0;
+  double logs = 0;
+  for (const Standing& row : rows) {
+    if (row.ratio <= 0) continue;
+    ++count;
+    below += row.ratio_high < 1;
+    far += std::min(row.ratio, row.ratio_low) > kMostOfEach;
+    logs += std::log(row.ratio);
+  }
+  if (count == 0) return true;
+  const double mean = std::exp(logs / static_cast<double>(count));
+  const bool holds =
+      static_cast<double>(below) >= kShareBelow * static_cast<double>(count) && far == 0 && mean <= kMostInTheMean;
+  std::printf(
+      "R / T: geometric mean %.3f (at most %.2f), below 1 on %zu of %zu (three quarters), above %.2f on %zu: %s\n",
+      mean, kMostInTheMean, below, count, kMostOfEach, far, holds ? "yes" : "NO");
+  return holds;
+}
+
 }  // namespace
 }  // namespace infimum::testing
 
 INFIMUM_BENCHMARK(bracket,
-                  "[--budget TIME] [--analyses N] [--confirm TIME] [--rounds N] [--folder DIR] MODEL[:NAME=N,...]...") {
+                  "[--budget TIME] [--analyses N] [--confirm TIME] [--rounds N] [--folder DIR] [--threads N] "
+                  "[--framework F,...] [--python PATH] MODEL[:NAME=N,...]...") {
   const infimum::testing::Options options = infimum::testing::Parse(argc, argv);
   if (options.models.empty()) {
     return 2;
   }
   bool held = true;
+  std::vector<infimum::testing::Standing> rows;
   std::vector<double> ratios;
-  infimum::testing::PrintHead();
+  infimum::testing::PrintHead(options);
   for (const std::string& model : options.models) {
-    const infimum::testing::Standing standing = infimum::testing::Bench(options, model).Measure();
-    infimum::testing::Print(standing);
+    const infimum::testing::Standing& standing = rows.emplace_back(infimum::testing::Bench(options, model).Measure());
+    infimum::testing::Print(options, standing);
     held = held && standing.faults.empty();
     if (standing.demonstrated && standing.fused > 0) ratios.push_back(*standing.demonstrated / standing.fused);
   }
@@ -247,5 +349,6 @@ INFIMUM_BENCHMARK(bracket,
                 holds ? "yes" : "NO");
     held = held && holds;
   }
+  held = infimum::testing::HoldsAgainstFrameworks(rows) && held;
   return held ? 0 : 1;
 }

@@ -157,7 +157,7 @@ class ExplainedExample : public ::testing::Test {
   if (!Explain more) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed"
 
 TEST_F(ExplainedExample, TheLibrariesOwnChoicesAreSwitchedOneByOneAndKept) {
-  program_.Run({"analyze", model_, "--budget", "20s", "--framework", "none", "--report", "r.html"});
+  program_.Run({"analyze", model_, "--budget", "8s", "--framework", "none", "--report", "r.html"});
   EXPLAIN_OR_SKIP(({"--heuristic"}));
   ASSERT_TRUE(json_.is_object());
   EXPECT_EQ(json_.at("schema"), "infimum.explain/1");
@@ -175,8 +175,9 @@ TEST_F(ExplainedExample, TheLibrariesOwnChoicesAreSwitchedOneByOneAndKept) {
 }
 
 TEST_F(ExplainedExample, ARunDecidesWhatIsFusedAndHowFast) {
-  program_.Run({"analyze", model_, "--budget", "20s", "--framework", "none", "--report", "r.html"});
-  const Ended measured = program_.Infimum({"measure", model_, "-o", "run.json"});
+  program_.Run({"analyze", model_, "--budget", "8s", "--framework", "none", "--report", "r.html"});
+  const Ended measured =
+      program_.Infimum({"measure", model_, "--seconds", "0.5", "--repetitions", "1", "-o", "run.json"});
   if (LacksFramework(measured)) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
   ASSERT_EQ(measured.exit_code, 0) << measured.errors;
   EXPLAIN_OR_SKIP(({"--run", "run.json"}));

@@ -140,10 +140,11 @@ constexpr std::chrono::seconds kTransformsTime{30};
 constexpr int kColdShare = 6, kShowShare = 5;
 constexpr std::chrono::seconds kLeastForReplay{8};
 
-// The framework's part of the budget: a fortieth for each of its four processes, so that a small budget
-// still leaves most of its time to the layers.
-std::chrono::milliseconds FrameworkSampling(std::chrono::seconds budget) {
-  return std::clamp(std::chrono::milliseconds(budget) / 40, std::chrono::milliseconds(200),
+// The frameworks' part of the budget: a tenth, for four processes of each, so that a small budget still leaves most of
+// its time to the layers.
+std::chrono::milliseconds FrameworkSampling(const AnalysisOptions& options) {
+  const auto processes = static_cast<std::int64_t>(4 * std::max<std::size_t>(options.frameworks.size(), 1));
+  return std::clamp(std::chrono::milliseconds(options.campaign.budget) / 10 / processes, std::chrono::milliseconds(200),
                     std::chrono::milliseconds(4000));
 }
 
@@ -211,13 +212,10 @@ std::optional<std::string> RunAsOneProgram(const AnalysisOptions& options, const
                      has_plan ? fmt::format(". `infimum replay {}` tries again", options.model.string()) : "");
 }
 
-// The framework's runs, of each version the fastest, and our own where there is one.
+// The frameworks' runs, of each version the fastest, and our own where there is one.
 Status HoldAgainstRuns(Store& store, const Selection& selection, const std::map<std::string, std::int64_t>& dims,
                        Analysis& analysis) {
-  if (analysis.run) {
-    INFIMUM_RETURN_IF_ERROR(
-        HoldAgainstFramework(store, analysis.graph.sha256, selection, dims, analysis.run->framework, analysis.bracket));
-  }
+  INFIMUM_RETURN_IF_ERROR(HoldAgainstFrameworks(store, analysis.graph.sha256, selection, dims, analysis.bracket));
   return HoldAgainstReplays(store, analysis.graph, selection, dims, analysis.bracket);
 }
 
@@ -302,45 +300,42 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   };
   // Half of its processes before the layers and half of them behind R, so that a clock that wanders is the same for
   // all.
-  std::optional<RunProfile> fresh;
-  const auto measure_framework = [&](bool layers) {
-    FrameworkOptions framework;
-    framework.framework = options.framework;
-    framework.python = options.python;
+  std::vector<RunProfile> fresh;
+  const auto measure = [&](FrameworkOptions framework, bool layers) {
     framework.dims = options.dims;
-    framework.inputs = options.inputs;
     framework.threads = selection.threads;
     framework.repetitions = is_short ? 1 : 2;
     framework.layers = layers;
     framework.contract = MainContract(stored);
-    framework.sampling = FrameworkSampling(budget);
+    framework.sampling = FrameworkSampling(options);
     framework.budget = budget;
     return MeasureFramework(installation, options.model, framework, talk);
   };
-  if (options.framework != "none") {
-    INFIMUM_ASSIGN_OR_RETURN(analysis.run,
-                             FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
+  bool has_runs = false;
+  for (const FrameworkOptions& framework : options.frameworks) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunProfile> known,
+                             FastestRun(*store, analysis.graph.sha256, selection, options.dims, framework.framework));
+    has_runs |= known.has_value();
     // Of a run that says no contract nobody knows what it bounds.
-    const bool is_known = analysis.run && !analysis.run->contract.empty();
+    const bool is_known = known && !known->contract.empty();
     // It is measured on the processor: of another device such a run would be no run at all.
     const bool runs_here = here.device.kind == DeviceKind::kCpu;
     if (!is_known && !runs_here)
-      talk.Say(options.framework + " is measured on CPUs only; `infimum import` takes runs on " + here.device.name);
+      talk.Say(framework.framework + " is measured on CPUs only; `infimum import` takes runs on " + here.device.name);
     // Which inputs a known run had is not told.
-    const bool measures = !is_known || options.measure_again || !options.inputs.empty();
-    if (measures && runs_here && !Interrupted()) {
-      Result<RunProfile> run = measure_framework(true);
-      if (run) {
-        fresh = *std::move(run);
-      } else if (!Interrupted()) {
-        // A missing framework costs the comparison, not the bound; one that was stuck until the budget was spent costs
-        // both.
-        if (std::chrono::steady_clock::now() - start >= options.campaign.budget) {
-          fail(run.error());
-        } else {
-          warnings.push_back({run.error().message, true});
-          talk.Warn(run.error().message + "; continuing without a framework run");
-        }
+    const bool measures = !is_known || options.measure_again || !framework.inputs.empty();
+    if (!measures || !runs_here || !goes_on()) continue;
+    Result<RunProfile> run = measure(framework, true);
+    if (run) {
+      fresh.push_back(*std::move(run));
+    } else if (!Interrupted()) {
+      // A missing framework costs the comparison, not the bound; one that was stuck until the budget was spent costs
+      // both.
+      if (std::chrono::steady_clock::now() - start >= options.campaign.budget) {
+        fail(run.error());
+      } else {
+        warnings.push_back({run.error().message, true});
+        talk.Warn(fmt::format("{}; continuing without a run of {}", run.error().message, framework.framework));
       }
     }
   }
@@ -351,8 +346,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const std::chrono::seconds cold_time = needs_cold && !is_short ? budget / kColdShare : none;
   // Without a framework nothing makes the weights and says what the outputs must be; times that are made up show
   // nothing.
-  const bool can_show = options.replay && options.framework != "none" && options.campaign.backend != "fake";
-  bool shows = can_show && (fresh || analysis.run);
+  const bool can_show = options.replay && !options.frameworks.empty() && options.campaign.backend != "fake";
+  bool shows = can_show && (!fresh.empty() || has_runs);
   if (shows && plan.entries.empty()) {
     INFIMUM_ASSIGN_OR_RETURN(
         const std::vector<RunProfile> shown,
@@ -360,7 +355,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     shows = shown.empty();
   }
   const std::chrono::seconds run_time =
-      fresh ? std::chrono::ceil<std::chrono::seconds>(3 * FrameworkSampling(budget)) : none;
+      std::chrono::ceil<std::chrono::seconds>(3 * FrameworkSampling(options) * static_cast<std::int64_t>(fresh.size()));
   const std::chrono::seconds show_time = (shows && !is_short ? budget / kShowShare : none) + run_time;
   if (!plan.entries.empty() && goes_on()) {
     CampaignOptions campaign = options.campaign;
@@ -404,26 +399,27 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       talk.Warn(*why);
     }
   }
-  if (fresh) {
-    if (goes_on()) {
-      if (const Result<RunProfile> again = measure_framework(false)) {
-        AddRepetitions(*again, *fresh);
+  for (RunProfile& run : fresh) {
+    const auto asked = std::ranges::find(options.frameworks, run.framework, &FrameworkOptions::framework);
+    if (goes_on() && asked != options.frameworks.end()) {
+      if (const Result<RunProfile> again = measure(*asked, false)) {
+        AddRepetitions(*again, run);
       } else if (!Interrupted()) {
-        warnings.push_back({"Only the first half of the framework's processes counts: " + again.error().message, true});
+        warnings.push_back(
+            {fmt::format("Only the first half of the processes of {} counts: {}", run.framework, again.error().message),
+             true});
         talk.Warn(warnings.back().text);
       }
     }
-    fresh->device = selection.device.text;
-    INFIMUM_RETURN_IF_ERROR(store->ImportRun(*fresh));
-    if (!fresh->noisy.empty()) {
+    run.device = selection.device.text;
+    INFIMUM_RETURN_IF_ERROR(store->ImportRun(run));
+    if (!run.noisy.empty()) {
       warnings.push_back({fmt::format("The run of {} is noisy and not compared with the bound: {}. Measure again while "
                                       "the machine is quiet",
-                                      options.framework, fresh->noisy),
+                                      run.framework, run.noisy),
                           true});
       talk.Warn(warnings.back().text);
     }
-    INFIMUM_ASSIGN_OR_RETURN(analysis.run,
-                             FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
   }
   // All of the memory's curve, and a second look at the rest: a clock that was low at first would make the floor too
   // high. Where other work made all else late it is the next call's.
@@ -434,6 +430,12 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   analysis.interrupted = Interrupted();
 
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  if (!options.frameworks.empty()) {
+    std::vector<std::string> names;
+    for (const FrameworkOptions& framework : options.frameworks) names.push_back(framework.framework);
+    INFIMUM_ASSIGN_OR_RETURN(analysis.run, FastestRun(*store, analysis.graph.sha256, selection, options.dims, names,
+                                                      analysis.bracket.contract));
+  }
   INFIMUM_ASSIGN_OR_RETURN(
       analysis.bracket.what_ifs,
       SolveMeasuredVariants({options.model, options.dims, options.contract, analysis.graph, analysis.bracket}, *store));
@@ -474,7 +476,8 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   selection.cache = options.campaign.cache;
   selection.contract = under.selected;
   INFIMUM_ASSIGN_OR_RETURN(analysis.run,
-                           FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
+                           FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.frameworks,
+                                      under.selected.value_or(MainContract(analysis.graph))));
   BracketOptions bracket_options;
   std::vector<ModelVariant> variants;
   for (const std::string& text : options.what_ifs) {
@@ -489,9 +492,8 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   if (options.observed) {
     if (!analysis.run)
       return Error{
-          fmt::format("--observed: {} holds no run of this model by {} on this device; `infimum measure {}` "
-                      "makes one",
-                      ShownAddress(options.database), options.framework, options.model.string())};
+          fmt::format("--observed: {} holds no run of this model on this device; `infimum measure {}` makes one",
+                      ShownAddress(options.database), options.model.string())};
     bracket_options.observed = ObservedIn(analysis.graph, *analysis.run);
   }
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection, bracket_options));

@@ -22,6 +22,7 @@
 #include "reports/model/report_model.h"
 #include "src/app/processes/progress_log.h"
 #include "src/app/runners/campaign.h"
+#include "src/app/runners/framework_run.h"
 
 namespace infimum {
 
@@ -31,13 +32,13 @@ struct AnalysisOptions {
   std::string database = "infimum.db";
   CampaignOptions campaign;
   std::optional<NumericContract> contract;
-  std::string framework = "onnxruntime";  // "none": no framework is measured
-  std::string python;
-  std::filesystem::path inputs;  // of the framework's run, as in FrameworkOptions
-  bool measure_again = false;    // the framework's run, although the store has one
-  bool regions = true;           // measure what a library may run as one, too
-  bool replay = true;            // run what the bound adds up as one program (R), where there is a framework
-  bool anonymize = false;        // the report without the model's names, src/app/models/anonymizer.h
+  // Whose runs are measured, each by what it needs of its own: python, module, mode, inputs.
+  std::vector<FrameworkOptions> frameworks;
+  std::string python;          // of replays
+  bool measure_again = false;  // the frameworks' runs, although the store has some
+  bool regions = true;         // measure what a library may run as one, too
+  bool replay = true;          // run what the bound adds up as one program (R), where there is a framework
+  bool anonymize = false;      // the report without the model's names, src/app/models/anonymizer.h
 };
 
 struct Analysis {
@@ -62,9 +63,9 @@ struct StoredAnalysisOptions {
   std::string device;
   CampaignOptions campaign;
   std::optional<NumericContract> contract;
-  std::string framework = "onnxruntime";
-  bool observed = false;              // the framework's own layers as candidates too
-  std::vector<std::string> what_ifs;  // see analyzer/bracket/what_if.h
+  std::vector<std::string> frameworks;  // the fastest run of these is the report's; none named: of any
+  bool observed = false;                // the framework's own layers as candidates too
+  std::vector<std::string> what_ifs;    // see analyzer/bracket/what_if.h
   // With others than those of brackets the analysis' graph is the model as they see it, and its bracket has their
   // bounds.
   BoundRules rules = BoundRules::kBracket;

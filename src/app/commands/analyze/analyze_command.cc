@@ -16,6 +16,8 @@ struct AnalyzeOptions {
   std::string model;
   DimOptions dims;
   AnalysisOptions analysis;
+  std::vector<std::string> frameworks{"onnxruntime"};
+  FrameworkOptions framework;  // what they share
   std::vector<std::string> backend_options;
   std::string device;
   std::string report;
@@ -34,7 +36,7 @@ Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::
   stored.device = device;
   stored.campaign = analysis.campaign;
   stored.contract = analysis.contract;
-  stored.framework = analysis.framework;
+  for (const FrameworkOptions& framework : analysis.frameworks) stored.frameworks.push_back(framework.framework);
   stored.anonymize = analysis.anonymize;
   return AnalyzeStored(stored);
 }
@@ -44,6 +46,10 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   analysis.model = options.model;
   INFIMUM_ASSIGN_OR_RETURN(analysis.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(analysis.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  analysis.python = options.framework.python;
+  Result<std::vector<FrameworkOptions>> frameworks = ChooseFrameworks(options.frameworks, options.framework);
+  if (!frameworks) return UsageError("--framework: " + frameworks.error().message);
+  analysis.frameworks = *std::move(frameworks);
   std::string report_path =
       options.report.empty() ? DefaultReportPath(options.model, options.analysis.anonymize) : options.report;
   INFIMUM_RETURN_IF_ERROR(CheckReportForm(report_path));
@@ -78,7 +84,6 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
                  "infimum analyze resnet50.onnx --dim batch=8 --budget 10m --report resnet50.html");
   AddModel(command, options->model);
   AddDims(command, options->dims);
-  AddInputs(command, options->analysis.inputs);
   AddDatabase(command, options->analysis.database);
   AddValue(command, "--device", options->device, "NAME",
            "another device, from the store or a data sheet; nothing is measured (default: this one)");
@@ -87,10 +92,11 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   AddContract(command, options->analysis.contract);
   AddCache(command, options->analysis.campaign.cache, "what the caches hold when a layer is measured");
   AddBackend(command, options->analysis.campaign.backend, options->backend_options);
-  AddValue(command, "--framework", options->analysis.framework, "F",
-           "whose run to measure: onnxruntime, openvino, or none")
+  AddList(command, "--framework", options->frameworks, "F,...",
+          "whose runs to measure: onnxruntime, openvino, pytorch, all, or none; the fastest is compared in detail")
+      ->delimiter(',')
       ->capture_default_str();
-  AddValue(command, "--python", options->analysis.python, "PATH", "the Python whose framework build is measured");
+  AddFrameworkBuild(command, options->framework);
   command->add_flag("!--no-regions", options->analysis.regions,
                     "measure single layers only, no fusable regions: shorter, and the bound does not fuse");
   command->add_flag("!--no-replay", options->analysis.replay,

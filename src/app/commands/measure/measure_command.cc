@@ -183,7 +183,6 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
       "infimum measure resnet50.onnx --dim batch=8 --framework onnxruntime -o run.json");
   AddModel(command, options->model);
   AddDims(command, options->dims);
-  AddInputs(command, options->framework.inputs);
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
   options->campaign.backend.clear();  // until the framework is known
@@ -191,12 +190,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   command->get_option("--backend")->default_str("onednn; of tensorrt cuda");
   AddValue(command, "--framework", options->framework.framework, "F", "onnxruntime, openvino, pytorch or tensorrt")
       ->capture_default_str();
-  AddValue(command, "--python", options->framework.python, "PATH", "the Python whose framework build is measured");
-  AddValue(command, "--module", options->framework.module, "M",
-           "of pytorch: FILE.py:NAME or PACKAGE.MODULE:NAME, a module or a function that makes it; FILE.pt2 "
-           "(torch.export) or FILE.pt (torch.jit)");
-  AddValue(command, "--mode", options->framework.mode, "NAME",
-           "of pytorch: eager, compiled (torch.compile) or cuda-graph; of tensorrt: cuda-graph");
+  AddFrameworkBuild(command, options->framework);
   AddContract(command, options->framework.converted);
   AddValue(command, "--repetitions", options->repetitions, "N", "processes")
       ->check(CLI::Range(1, 100))

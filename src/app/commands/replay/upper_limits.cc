@@ -1,14 +1,30 @@
 #include "src/app/commands/replay/upper_limits.h"
 
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "analyzer/gap/run_latency.h"
 #include "infimum/measurement/verdict.h"
+#include "reports/effects/explanation.h"
 #include "src/app/commands/replay/replay.h"
 #include "src/app/models/run_conditions.h"
 
 namespace infimum {
+namespace {
+
+// All but replays and explanations, which are runs of programs of ours.
+Result<std::vector<RunProfile>> RunsOfFrameworks(Store& store, const std::string& model_sha256,
+                                                 const Selection& selection, const Dims& dims) {
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs,
+                           store.FindRuns(model_sha256, selection.device, dims, selection.threads, ""));
+  std::erase_if(runs, [](const RunProfile& run) {
+    return run.framework == kReplayFramework || run.framework == kExplainFramework;
+  });
+  return runs;
+}
+
+}  // namespace
 
 std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
   std::vector<Repetition> repetitions = RepetitionsOf(run);
@@ -40,10 +56,29 @@ Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& mo
   return std::optional<RunProfile>(std::move(runs[fastest]));
 }
 
-Status HoldAgainstFramework(Store& store, const std::string& model_sha256, const Selection& selection, const Dims& dims,
-                            const std::string& framework, Bracket& bracket) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> runs,
-                           store.FindRuns(model_sha256, selection.device, dims, selection.threads, framework));
+Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& model_sha256, const Selection& selection,
+                                             const Dims& dims, const std::vector<std::string>& frameworks,
+                                             NumericContract contract) {
+  std::set<std::string> names(frameworks.begin(), frameworks.end());
+  if (names.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> runs,
+                             RunsOfFrameworks(store, model_sha256, selection, dims));
+    for (const RunProfile& run : runs) names.insert(run.framework);
+  }
+  std::optional<RunProfile> fastest;
+  const auto rank = [contract](const RunProfile& run) {
+    return std::pair(!Keeps(run.contract, contract), EndToEndOf(run).value_or(Latency::max()));
+  };
+  for (const std::string& name : names) {
+    INFIMUM_ASSIGN_OR_RETURN(std::optional<RunProfile> run, FastestRun(store, model_sha256, selection, dims, name));
+    if (run && (!fastest || rank(*run) < rank(*fastest))) fastest = std::move(run);
+  }
+  return fastest;
+}
+
+Status HoldAgainstFrameworks(Store& store, const std::string& model_sha256, const Selection& selection,
+                             const Dims& dims, Bracket& bracket) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> runs, RunsOfFrameworks(store, model_sha256, selection, dims));
   std::map<std::string, UpperLimit> limits;
   for (const RunProfile& run : runs) {
     std::optional<UpperLimit> limit = LimitOf(run, bracket);

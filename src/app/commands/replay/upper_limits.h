@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/bracket/bracket.h"
 #include "infimum/db/store.h"
@@ -22,9 +23,15 @@ std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket)
 Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& model_sha256, const Selection& selection,
                                              const Dims& dims, const std::string& framework);
 
-// Of each version of the framework the fastest run.
-Status HoldAgainstFramework(Store& store, const std::string& model_sha256, const Selection& selection, const Dims& dims,
-                            const std::string& framework, Bracket& bracket);
+// Of several frameworks, of all that the store has runs of where none is named: the fastest of those that keep the
+// contract, else the fastest.
+Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& model_sha256, const Selection& selection,
+                                             const Dims& dims, const std::vector<std::string>& frameworks,
+                                             NumericContract contract);
+
+// Of each version of each framework the fastest run: whatever ran the model bounds T* from above.
+Status HoldAgainstFrameworks(Store& store, const std::string& model_sha256, const Selection& selection,
+                             const Dims& dims, Bracket& bracket);
 
 // The fastest replay that keeps the bracket's contract: sets `demonstrated` and `composition`.
 Status HoldAgainstReplays(Store& store, const ModelGraph& graph, const Selection& selection, const Dims& dims,

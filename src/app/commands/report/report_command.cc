@@ -66,8 +66,8 @@ Result<std::string> EvaluationOf(const RunProfile& run, const std::string& model
 Result<int> Reproduce(const ReportOptions& options, const Analysis& analysis) {
   const std::optional<ReportRun>& run = analysis.report.run;
   if (!run)
-    return Error{fmt::format("the store holds no run of {} by {} to be reproduced; `infimum measure {}` makes one",
-                             options.model, options.stored.framework, ShellQuoted(options.model))};
+    return Error{fmt::format("the store holds no such run of {} to be reproduced; `infimum measure {}` makes one",
+                             options.model, ShellQuoted(options.model))};
   INFIMUM_ASSIGN_OR_RETURN(const std::string text, EvaluationOf(run->profile, options.model));
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output.empty() ? "-" : options.output, text));
   return kDone;
@@ -106,8 +106,9 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   AddDatabase(command, options->stored.database);
   AddValue(command, "--device", options->stored.device, "NAME",
            "a device from the store or a data sheet (default: this one)");
-  AddValue(command, "--framework", options->stored.framework, "F", "whose run of the model it is about")
-      ->capture_default_str();
+  AddList(command, "--framework", options->stored.frameworks, "F,...",
+          "whose run of the model it is about, of several the fastest (default: of any)")
+      ->delimiter(',');
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
