@@ -61,11 +61,14 @@ Offers DirectOffers(const RecurrentConfig& config, const LayerValues&, const Epi
 }
 
 // Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
-Offers OwnOffers(const ConvolutionConfig& config) { return UpsamplingProductOffers(config); }
-Offers OwnOffers(const MatMulConfig& config) {
+Offers OwnOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
+  return Joined(epilogue.empty() ? UpsamplingProductOffers(config) : Offers(), WinogradOffers(config, epilogue));
+}
+Offers OwnOffers(const MatMulConfig& config, const Epilogue& epilogue) {
+  if (!epilogue.empty()) return {};
   return Joined(StoredProductOffers(config, Kernels(), Features().avx512_vnni), OnceDequantizedOffers(config));
 }
-Offers OwnOffers(const RecurrentConfig& config) { return LstmKernelOffers(config); }
+Offers OwnOffers(const RecurrentConfig& config, const Epilogue&) { return LstmKernelOffers(config); }
 
 template <class Config>
 Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& values, const Epilogue& epilogue,
@@ -84,7 +87,7 @@ Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& va
 template <class Config>
 Offers TypedOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
   Offers offers = DirectOffers(config, values, epilogue);
-  if (epilogue.empty()) offers = Joined(std::move(offers), OwnOffers(config));
+  offers = Joined(std::move(offers), OwnOffers(config, epilogue));
   if (config.types.input == DataType::kS8) {
     constexpr bool kConvolution = std::is_same_v<Config, ConvolutionConfig>;
     std::erase_if(offers, [](const Offer& offer) {

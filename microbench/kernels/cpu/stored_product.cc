@@ -192,8 +192,8 @@ class StoredProgram : public Program {
       for (std::int64_t block = 0; block < matrix.blocks; block += together) {
         const std::int64_t end = std::min(block + together, matrix.blocks);
         kernels_.stored_panel(matrix, group, block, end, panel);
-        kernels_.panel_tile(panel, (end - block) * matrix.block, a + block * matrix.block, padded_, rows_, y, step,
-                            block == 0);
+        kernels_.panel_tile(panel, kPackedColumns, (end - block) * matrix.block, a + block * matrix.block, padded_,
+                            rows_, y, step, block == 0);
       }
     } else {
       const char* const packed = matrix.packed + group * matrix.group_bytes();

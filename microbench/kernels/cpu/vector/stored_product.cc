@@ -111,28 +111,43 @@ void Panel(const StoredMatrix& matrix, const char* group, std::int64_t begin, st
   }
 }
 
+// kRows rows of a times kWide vectors of a panel's columns.
+template <int kRows, int kWide>
+inline void Block(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
+                  float* y, std::int64_t y_step, bool is_first) {
+  Floats sums[kRows][kWide];
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < kWide; ++v) sums[r][v] = is_first ? Floats{} : LoadFloats(y + r * y_step + v * kFloats);
+  for (std::int64_t k = 0; k < depth; ++k, panel += columns) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const Floats factor = a[r * a_step + k] - Floats{};  // adding to zero would be an instruction
+#pragma GCC unroll 4
+      for (int v = 0; v < kWide; ++v) sums[r][v] += LoadFloats(panel + v * kFloats) * factor;
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < kWide; ++v) Store(y + r * y_step + v * kFloats, sums[r][v]);
+}
+
 // kRows rows of a times a panel, added to y where it is not the first.
 template <int kRows>
-void Tile(const float* panel, std::int64_t depth, const float* a, std::int64_t a_step, float* y, std::int64_t y_step,
-          bool is_first) {
+void Tile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step, float* y,
+          std::int64_t y_step, bool is_first) {
   constexpr int kWide = kFloats == 16 ? 4 : 2;
-  for (std::int64_t column = 0; column < kPackedColumns; column += kWide * kFloats) {
-    Floats sums[kRows][kWide] = {};
-    if (!is_first)
-      for (int r = 0; r < kRows; ++r)
-        for (int v = 0; v < kWide; ++v) sums[r][v] = LoadFloats(y + r * y_step + column + v * kFloats);
-    const float* row = panel + column;
-    for (std::int64_t k = 0; k < depth; ++k, row += kPackedColumns) {
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        const Floats factor = Floats{} + a[r * a_step + k];
-#pragma GCC unroll 4
-        for (int v = 0; v < kWide; ++v) sums[r][v] += LoadFloats(row + v * kFloats) * factor;
-      }
-    }
-    for (int r = 0; r < kRows; ++r)
-      for (int v = 0; v < kWide; ++v) Store(y + r * y_step + column + v * kFloats, sums[r][v]);
+  std::int64_t column = 0;
+  for (; column + kWide * kFloats <= columns; column += kWide * kFloats)
+    Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first);
+  if (kWide > 2 && column + 2 * kFloats <= columns) {
+    Block<kRows, 2>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first);
+    column += 2 * kFloats;
   }
+  for (; column < columns; column += kFloats)
+    Block<kRows, 1>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first);
 }
 
 #if defined(__AVX2__)
@@ -235,11 +250,16 @@ void StoredPanel(const StoredMatrix& matrix, std::int64_t group, std::int64_t be
   matrix.bits == 4 ? Panel<4>(matrix, from, begin, end, panel) : Panel<8>(matrix, from, begin, end, panel);
 }
 
-void PanelTile(const float* panel, std::int64_t depth, const float* a, std::int64_t a_step, std::int64_t rows, float* y,
-               std::int64_t y_step, bool is_first) {
-  for (; rows >= 6; rows -= 6, a += 6 * a_step, y += 6 * y_step) Tile<6>(panel, depth, a, a_step, y, y_step, is_first);
-  for (; rows >= 2; rows -= 2, a += 2 * a_step, y += 2 * y_step) Tile<2>(panel, depth, a, a_step, y, y_step, is_first);
-  if (rows > 0) Tile<1>(panel, depth, a, a_step, y, y_step, is_first);
+void PanelTile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
+               std::int64_t rows, float* y, std::int64_t y_step, bool is_first) {
+  const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
+    for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step)
+      Tile<kRows>(panel, columns, depth, a, a_step, y, y_step, is_first);
+  };
+  run(std::integral_constant<int, 6>());
+  run(std::integral_constant<int, 4>());
+  run(std::integral_constant<int, 2>());
+  run(std::integral_constant<int, 1>());
 }
 
 void QuantizeBlocks(const float* a, std::int64_t blocks, std::int64_t block, std::int8_t* elements, float* scales,

@@ -75,6 +75,20 @@ using StoredDots = void (*)(const StoredMatrix& matrix, const char* group, const
                             std::int64_t y_step);
 inline constexpr int kDotRows = 3;
 
+// A tile of one image with the channels last, by its first pixel, which may be outside: there all elements are zero.
+struct ImageTile {
+  std::int64_t y, x;
+  std::int64_t height, width, channels;  // of the image
+};
+
+// What becomes of a convolution's sums before they are written: bias by channel and another image's elements are added,
+// where they are there, and what is outside [low, high] is set to the limit.
+struct FilterEnd {
+  const float* bias;
+  const float* added;
+  float low, high;
+};
+
 struct VectorKernels {
   const char* name;  // "avx512", "avx2", "sse2"
 #define INFIMUM_KERNEL(name, Function, Result, parameters) Result(*name) parameters;

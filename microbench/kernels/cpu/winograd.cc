@@ -1,0 +1,291 @@
+// 3x3 convolutions in f32 by minimal filtering F(4x4, 3x3) (Winograd 1980; Lavin and Gray, arXiv 1509.09308): tiles of
+// 6x6 pixels become 36 matrices, each is multiplied by the taps' own transform, and the products become tiles of 4x4:
+// 36 multiplications in place of 144. Images have the channels last.
+//
+//   in=1x64x56x56, 64 channels out:  196 tiles; 36 products of [196 x 64] by [64 x 64]
+//
+// A block of tiles at a time, whose transforms fit into the nearest caches; of the taps a panel of 64 channels out, so
+// that the panels are read from end to end once a block.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "microbench/kernels/cpu/cpu_kernels.h"
+#include "microbench/kernels/cpu/vector/cpu_features.h"
+#include "microbench/libraries/onednn/program/element_runs.h"
+#include "microbench/libraries/onednn/program/onednn_types.h"
+#include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/libraries/onednn/program/primitive_program.h"
+#include "microbench/libraries/onednn/program/thread_scratch.h"
+#include "src/core/base/prepared.h"
+
+namespace infimum::cpu {
+namespace {
+
+constexpr std::int64_t kOutputTile = 4, kProducts = 36, kVector = 16;
+// A row begins in another set of the caches than the one before it.
+constexpr std::int64_t kSkew = 16;
+constexpr std::int64_t kSumStep = kPackedColumns + kSkew;
+constexpr std::int64_t kMostTiles = 96;
+
+bool CanBeFiltered(const ConvolutionConfig& config) {
+  const auto is_all = [](const Shape& shape, std::int64_t value) {
+    return shape.rank() == 2 && shape.dims[0] == value && shape.dims[1] == value;
+  };
+  const OperandTypes f32{DataType::kF32, DataType::kF32, DataType::kF32};
+  if (config.types != f32 || config.transposed || config.groups != 1 || config.weights != Constness::kConstant)
+    return false;
+  if (!is_all(config.kernel, 3) || !is_all(config.stride, 1) || !is_all(config.dilation, 1)) return false;
+  const Shape output = OutputShape(config);
+  return config.input.dims[1] % kVector == 0 && config.output_channels % kVector == 0 &&
+         std::min(output.dims[2], output.dims[3]) >= kOutputTile;
+}
+
+// A sum with an image, then limits; nothing where the steps are others.
+struct End {
+  std::optional<std::size_t> added;  // operand of the problem
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+};
+std::optional<End> EndOf(const Epilogue& epilogue, const Shape& output) {
+  End end;
+  std::size_t at = 0;
+  const auto& steps = epilogue.steps;
+  if (at < steps.size() && steps[at].binary) {
+    const Epilogue::Step& step = steps[at++];
+    if (step.algorithm != dnnl::algorithm::binary_add || step.shape != output || step.type != DataType::kF32 ||
+        step.constant)
+      return std::nullopt;
+    end.added = step.operand;
+  }
+  if (at < steps.size()) {
+    const Epilogue::Step& step = steps[at++];
+    if (step.algorithm == dnnl::algorithm::eltwise_relu && step.alpha == 0) {
+      end.low = 0;
+    } else if (step.algorithm == dnnl::algorithm::eltwise_clip || step.algorithm == dnnl::algorithm::eltwise_clip_v2) {
+      end.low = step.alpha;
+      end.high = step.beta;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return at == steps.size() ? std::optional(end) : std::nullopt;
+}
+
+OrderOf ChannelsLast(const Shape& shape) {
+  return std::make_shared<MemoryOrder>(PlainDesc(shape, DataType::kF32), ChannelsLastDesc(shape, DataType::kF32));
+}
+
+// A tensor with the channels last: where it lies so itself, else a copy.
+class Image {
+ public:
+  Status Prepare(const HostTensor& tensor, const Shape& shape) {
+    tensor_ = &tensor;
+    order_ = ChannelsLast(shape);
+    data_ = tensor.As<float>();
+    if (tensor.order() != nullptr) {
+      if (!(*tensor.order() == *order_)) return Error{"unsupported: a tensor lies in another order than channels last"};
+      return {};
+    }
+    INFIMUM_ASSIGN_OR_RETURN(copy_, AlignedBuffer::Make(tensor.bytes()));
+    data_ = static_cast<float*>(copy_.data());
+    return {};
+  }
+  Status Pack() {
+    if (!is_copy()) return {};
+    return ReorderMemory(order_->described, tensor_->data(), order_->wanted, data_);
+  }
+  Status Unpack() {
+    if (!is_copy()) return {};
+    return ReorderMemory(order_->wanted, data_, order_->described, tensor_->data());
+  }
+  bool is_copy() const { return tensor_->order() == nullptr; }
+  float* data() const { return data_; }
+
+ private:
+  const HostTensor* tensor_ = nullptr;
+  OrderOf order_;
+  AlignedBuffer copy_;
+  float* data_ = nullptr;
+};
+
+class WinogradProgram : public Program {
+ public:
+  WinogradProgram(const ConvolutionConfig& config, const End& end)
+      : config_(config), output_shape_(OutputShape(config)), end_(end), kernels_(Kernels()) {}
+
+  Status Prepare(const Problem& problem) {
+    return Guarded([&]() -> Status { return Bind(problem); });
+  }
+
+  Status Run() override {
+    const std::int64_t across = CeilDivide(width(), kOutputTile), down = CeilDivide(height(), kOutputTile);
+    const std::int64_t tiles = config_.input.dims[0] * across * down;
+    ParallelEach(CeilDivide(tiles, together_), 1, 1, [&](std::int64_t block) {
+      const std::int64_t begin = block * together_, end = std::min(begin + together_, tiles);
+      RunBlock(begin, end, across, down);
+    });
+    return {};
+  }
+
+  Status Pack() override {
+    INFIMUM_RETURN_IF_ERROR(input_.Pack());
+    return added_ ? added_->Pack() : Status();
+  }
+  Status Unpack() override { return output_.Unpack(); }
+  bool in_place() const override { return !input_.is_copy() && !output_.is_copy() && !(added_ && added_->is_copy()); }
+  Bytes footprint() const override { return footprint_; }
+  std::vector<ConstantBlock> Constants() override {
+    std::vector<ConstantBlock> blocks = {
+        {taps_buffer_.data(), taps_buffer_.size(), [this](void* there) { taps_ = static_cast<const float*>(there); }}};
+    if (bias_ != nullptr)
+      blocks.push_back({bias_buffer_.data(), bias_buffer_.size(),
+                        [this](void* there) { bias_ = static_cast<const float*>(there); }});
+    return blocks;
+  }
+
+ private:
+  std::int64_t inputs() const { return config_.input.dims[1]; }
+  std::int64_t outputs() const { return config_.output_channels; }
+  std::int64_t height() const { return output_shape_.dims[2]; }
+  std::int64_t width() const { return output_shape_.dims[3]; }
+
+  Status Bind(const Problem& problem) {
+    INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], config_.input));
+    INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], output_shape_));
+    if (end_.added) INFIMUM_RETURN_IF_ERROR(added_.emplace().Prepare(*problem.operands[*end_.added], output_shape_));
+    const auto bytes = static_cast<std::size_t>(kProducts * inputs() * outputs()) * sizeof(float);
+    INFIMUM_ASSIGN_OR_RETURN(taps_buffer_, AlignedBuffer::Make(bytes));
+    PackTaps(problem.operands[1]->As<float>(), static_cast<float*>(taps_buffer_.data()));
+    taps_ = static_cast<const float*>(taps_buffer_.data());
+    if (config_.bias) {
+      INFIMUM_ASSIGN_OR_RETURN(bias_buffer_, AlignedBuffer::Make(problem.operands[2]->bytes()));
+      std::memcpy(bias_buffer_.data(), problem.operands[2]->data(), problem.operands[2]->bytes());
+      bias_ = static_cast<const float*>(bias_buffer_.data());
+    }
+    // Transforms of a block in three quarters of the second cache; and of the panel's rows half of the first.
+    const CpuFeatures& features = Features();
+    const std::int64_t second = features.l2 > 0 ? features.l2 : 1 << 19,
+                       first = features.l1 > 0 ? features.l1 : 1 << 15;
+    const std::int64_t each = kProducts * (inputs() + kPackedColumns) * 4;
+    const std::int64_t tiles =
+        config_.input.dims[0] * CeilDivide(height(), kOutputTile) * CeilDivide(width(), kOutputTile);
+    const std::int64_t most = std::clamp<std::int64_t>(second * 3 / 4 / each, 6, kMostTiles);
+    const std::int64_t blocks =
+        std::max<std::int64_t>(CeilDivide(tiles, most), std::min<std::int64_t>(omp_get_max_threads(), tiles));
+    together_ = CeilDivide(tiles, blocks);
+    depth_ = std::max<std::int64_t>(kVector, first / 2 / (kPackedColumns * 4) / kVector * kVector);
+    INFIMUM_ASSIGN_OR_RETURN(scratch_, ThreadScratch::Make(together_ * kProducts * (input_step() + kSumStep), 1));
+    footprint_ = FootprintOf(problem) + Bytes{static_cast<std::int64_t>(bytes)};
+    return Pack();
+  }
+
+  // Between two of a tile's rows; all of a tile are side by side, since writing to 36 pages in turn is slow.
+  std::int64_t input_step() const { return inputs() + kSkew; }
+
+  // Panel after panel of columns, product after product: G g G^T, one row of columns for each channel in.
+  void PackTaps(const float* weights, float* to) const {
+    constexpr double kG[6][3] = {{1.0 / 4, 0, 0},
+                                 {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                 {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                 {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                 {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                 {0, 0, 1}};
+    for (std::int64_t panel = 0; panel < outputs(); panel += kPackedColumns) {
+      const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
+      float* const base = to + panel * inputs() * kProducts;
+      for (std::int64_t column = 0; column < columns; ++column) {
+        for (std::int64_t c = 0; c < inputs(); ++c) {
+          const float* const g = weights + ((panel + column) * inputs() + c) * 9;
+          double rows[6][3] = {};
+          for (int i = 0; i < 6; ++i)
+            for (int j = 0; j < 3; ++j)
+              for (int k = 0; k < 3; ++k) rows[i][j] += kG[i][k] * g[k * 3 + j];
+          for (int i = 0; i < 6; ++i) {
+            for (int j = 0; j < 6; ++j) {
+              double sum = 0;
+              for (int k = 0; k < 3; ++k) sum += rows[i][k] * kG[j][k];
+              base[((i * 6 + j) * inputs() + c) * columns + column] = static_cast<float>(sum);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  void RunBlock(std::int64_t begin, std::int64_t end, std::int64_t across, std::int64_t down) {
+    float* const transformed = scratch_->Row(0);
+    const std::int64_t tile_step = kProducts * input_step();
+    float* const sums = transformed + together_ * tile_step;
+    const std::int64_t count = end - begin;
+    const std::int64_t image = config_.input.dims[2] * config_.input.dims[3] * inputs();
+    const auto place = [&](std::int64_t tile) {
+      return std::array{tile / (across * down), tile / across % down * kOutputTile, tile % across * kOutputTile};
+    };
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto [n, y, x] = place(begin + i);
+      const ImageTile tile{y - config_.padding[0], x - config_.padding[1], config_.input.dims[2], config_.input.dims[3],
+                           inputs()};
+      kernels_.filter_input(input_.data() + n * image, tile, transformed + i * tile_step, input_step());
+    }
+    const std::int64_t result = height() * width() * outputs();
+    for (std::int64_t panel = 0; panel < outputs(); panel += kPackedColumns) {
+      const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
+      for (std::int64_t product = 0; product < kProducts; ++product) {
+        const float* const taps = taps_ + panel * inputs() * kProducts + product * inputs() * columns;
+        for (std::int64_t k = 0; k < inputs(); k += depth_)
+          kernels_.panel_tile(taps + k * columns, columns, std::min(depth_, inputs() - k),
+                              transformed + product * input_step() + k, tile_step, count, sums + product * kSumStep,
+                              kProducts * kSumStep, k == 0);
+      }
+      const FilterEnd finish{bias_ == nullptr ? nullptr : bias_ + panel, nullptr, end_.low, end_.high};
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto [n, y, x] = place(begin + i);
+        const std::int64_t at = n * result + panel;
+        FilterEnd own = finish;
+        if (added_) own.added = added_->data() + at;
+        kernels_.filter_output(sums + i * kProducts * kSumStep, kSumStep, {y, x, height(), width(), outputs()}, columns,
+                               own, output_.data() + at);
+      }
+    }
+  }
+
+  ConvolutionConfig config_;
+  Shape output_shape_;
+  End end_;
+  const VectorKernels& kernels_;
+  Image input_, output_;
+  std::optional<Image> added_;
+  AlignedBuffer taps_buffer_, bias_buffer_;
+  const float* taps_ = nullptr;
+  const float* bias_ = nullptr;
+  std::int64_t together_ = 1, depth_ = kVector;  // tiles of a block; rows of a panel at a time
+  std::shared_ptr<ThreadScratch> scratch_;
+  Bytes footprint_;
+};
+
+}  // namespace
+
+std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
+  if (!CanBeFiltered(config)) return {};
+  const Shape output = OutputShape(config);
+  const std::optional<End> end = EndOf(epilogue, output);
+  if (!end) return {};
+  Offer offer = KernelOffer("winograd-4x4", [config, end = *end](const Problem& problem) -> MadeProgram {
+    return Prepared<Program>(std::make_unique<WinogradProgram>(config, end), problem);
+  });
+  offer.input_orders = {ChannelsLast(config.input)};
+  if (end->added) offer.input_orders.push_back(ChannelsLast(output));
+  offer.output_order = ChannelsLast(output);
+  offer.place = [config, output, end = *end](const Problem& problem) -> Result<std::vector<Placement>> {
+    std::vector<Placement> placements = {{problem.operands[0], ChannelsLast(config.input)},
+                                         {problem.outputs[0], ChannelsLast(output)}};
+    if (end.added) placements.push_back({problem.operands[*end.added], ChannelsLast(output)});
+    return placements;
+  };
+  return {offer};
+}
+
+}  // namespace infimum::cpu
