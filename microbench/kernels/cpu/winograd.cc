@@ -1,6 +1,7 @@
 // 3x3 convolutions in f32 by minimal filtering F(4x4, 3x3) (Winograd 1980; Lavin and Gray, arXiv 1509.09308): tiles of
 // 6x6 pixels become 36 matrices, each is multiplied by the taps' own transform, and the products become tiles of 4x4:
-// 36 multiplications in place of 144. Images have the channels last.
+// 36 multiplications in place of 144. F(2x2, 3x3) has 16 in place of 36, and taps of less than half the size. Images
+// have the channels last.
 //
 //   in=1x64x56x56, 64 channels out:  196 tiles; 36 products of [196 x 64] by [64 x 64]
 //
@@ -10,7 +11,9 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
@@ -24,7 +27,7 @@
 namespace infimum::cpu {
 namespace {
 
-constexpr std::int64_t kOutputTile = 4, kProducts = 36, kVector = 16;
+constexpr std::int64_t kVector = 16;
 // A row begins in another set of the caches than the one before it.
 constexpr std::int64_t kSkew = 16;
 constexpr std::int64_t kSumStep = kPackedColumns + kSkew;
@@ -40,7 +43,7 @@ bool CanBeFiltered(const ConvolutionConfig& config) {
   if (!is_all(config.kernel, 3) || !is_all(config.stride, 1) || !is_all(config.dilation, 1)) return false;
   const Shape output = OutputShape(config);
   return config.input.dims[1] % kVector == 0 && config.output_channels % kVector == 0 &&
-         std::min(output.dims[2], output.dims[3]) >= kOutputTile;
+         std::min(output.dims[2], output.dims[3]) >= 4;
 }
 
 // A sum with an image, then limits; nothing where the steps are others.
@@ -111,17 +114,30 @@ class Image {
   float* data_ = nullptr;
 };
 
+// For all programs at once, of which one runs at a time: in a whole model the next layer finds it in the caches.
+Result<std::shared_ptr<ThreadScratch>> SharedScratch(std::int64_t floats) {
+  static std::weak_ptr<ThreadScratch> shared;
+  static std::int64_t size = 0;
+  std::shared_ptr<ThreadScratch> scratch = shared.lock();
+  if (scratch != nullptr && size >= floats) return scratch;
+  INFIMUM_ASSIGN_OR_RETURN(scratch, ThreadScratch::Make(floats, 1));
+  shared = scratch;
+  size = floats;
+  return scratch;
+}
+
 class WinogradProgram : public Program {
  public:
-  WinogradProgram(const ConvolutionConfig& config, const End& end)
-      : config_(config), output_shape_(OutputShape(config)), end_(end), kernels_(Kernels()) {}
+  // F(tile x tile, 3x3)
+  WinogradProgram(std::int64_t tile, const ConvolutionConfig& config, const End& end)
+      : tile_(tile), config_(config), output_shape_(OutputShape(config)), end_(end), kernels_(Kernels()) {}
 
   Status Prepare(const Problem& problem) {
     return Guarded([&]() -> Status { return Bind(problem); });
   }
 
   Status Run() override {
-    const std::int64_t across = CeilDivide(width(), kOutputTile), down = CeilDivide(height(), kOutputTile);
+    const std::int64_t across = CeilDivide(width(), tile_), down = CeilDivide(height(), tile_);
     const std::int64_t tiles = config_.input.dims[0] * across * down;
     ParallelEach(CeilDivide(tiles, together_), 1, 1, [&](std::int64_t block) {
       const std::int64_t begin = block * together_, end = std::min(begin + together_, tiles);
@@ -147,6 +163,7 @@ class WinogradProgram : public Program {
   }
 
  private:
+  std::int64_t products() const { return (tile_ + 2) * (tile_ + 2); }
   std::int64_t inputs() const { return config_.input.dims[1]; }
   std::int64_t outputs() const { return config_.output_channels; }
   std::int64_t height() const { return output_shape_.dims[2]; }
@@ -156,7 +173,7 @@ class WinogradProgram : public Program {
     INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], config_.input));
     INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], output_shape_));
     if (end_.added) INFIMUM_RETURN_IF_ERROR(added_.emplace().Prepare(*problem.operands[*end_.added], output_shape_));
-    const auto bytes = static_cast<std::size_t>(kProducts * inputs() * outputs()) * sizeof(float);
+    const auto bytes = static_cast<std::size_t>(products() * inputs() * outputs()) * sizeof(float);
     INFIMUM_ASSIGN_OR_RETURN(taps_buffer_, AlignedBuffer::Make(bytes));
     PackTaps(problem.operands[1]->As<float>(), static_cast<float*>(taps_buffer_.data()));
     taps_ = static_cast<const float*>(taps_buffer_.data());
@@ -165,19 +182,19 @@ class WinogradProgram : public Program {
       std::memcpy(bias_buffer_.data(), problem.operands[2]->data(), problem.operands[2]->bytes());
       bias_ = static_cast<const float*>(bias_buffer_.data());
     }
-    // Transforms of a block in three quarters of the second cache; and of the panel's rows half of the first.
+    // Transforms of a block in half of the second cache, and of the panel's rows in half of the first.
     const CpuFeatures& features = Features();
     const std::int64_t second = features.l2 > 0 ? features.l2 : 1 << 19,
                        first = features.l1 > 0 ? features.l1 : 1 << 15;
-    const std::int64_t each = kProducts * (inputs() + kPackedColumns) * 4;
-    const std::int64_t tiles =
-        config_.input.dims[0] * CeilDivide(height(), kOutputTile) * CeilDivide(width(), kOutputTile);
-    const std::int64_t most = std::clamp<std::int64_t>(second * 3 / 4 / each, 6, kMostTiles);
+    const std::int64_t each = products() * (inputs() + kPackedColumns) * 4;
+    const std::int64_t tiles = config_.input.dims[0] * CeilDivide(height(), tile_) * CeilDivide(width(), tile_);
+    const std::int64_t most = std::clamp<std::int64_t>(second / 2 / each, 6, kMostTiles);
     const std::int64_t blocks =
         std::max<std::int64_t>(CeilDivide(tiles, most), std::min<std::int64_t>(omp_get_max_threads(), tiles));
     together_ = CeilDivide(tiles, blocks);
     depth_ = std::max<std::int64_t>(kVector, first / 2 / (kPackedColumns * 4) / kVector * kVector);
-    INFIMUM_ASSIGN_OR_RETURN(scratch_, ThreadScratch::Make(together_ * kProducts * (input_step() + kSumStep), 1));
+    const std::int64_t needed = together_ * products() * (input_step() + kSumStep);
+    INFIMUM_ASSIGN_OR_RETURN(scratch_, SharedScratch(std::max(needed, second / 4)));
     footprint_ = FootprintOf(problem) + Bytes{static_cast<std::int64_t>(bytes)};
     return Pack();
   }
@@ -187,28 +204,27 @@ class WinogradProgram : public Program {
 
   // Panel after panel of columns, product after product: G g G^T, one row of columns for each channel in.
   void PackTaps(const float* weights, float* to) const {
-    constexpr double kG[6][3] = {{1.0 / 4, 0, 0},
-                                 {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                 {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                 {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                 {1.0 / 24, -1.0 / 12, 1.0 / 6},
-                                 {0, 0, 1}};
+    using Rows = std::array<double, 3>;
+    constexpr std::array<Rows, 4> kSmall = {Rows{1, 0, 0}, Rows{0.5, 0.5, 0.5}, Rows{0.5, -0.5, 0.5}, Rows{0, 0, 1}};
+    constexpr std::array<Rows, 6> kLarge = {Rows{1.0 / 4, 0, 0},
+                                            Rows{-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                            Rows{-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                            Rows{1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                            Rows{1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                            Rows{0, 0, 1}};
+    const std::span<const Rows> g_rows = tile_ == 2 ? std::span<const Rows>(kSmall) : std::span<const Rows>(kLarge);
+    const std::int64_t size = tile_ + 2;
     for (std::int64_t panel = 0; panel < outputs(); panel += kPackedColumns) {
       const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
-      float* const base = to + panel * inputs() * kProducts;
+      float* const base = to + panel * inputs() * products();
       for (std::int64_t column = 0; column < columns; ++column) {
         for (std::int64_t c = 0; c < inputs(); ++c) {
           const float* const g = weights + ((panel + column) * inputs() + c) * 9;
-          double rows[6][3] = {};
-          for (int i = 0; i < 6; ++i)
-            for (int j = 0; j < 3; ++j)
-              for (int k = 0; k < 3; ++k) rows[i][j] += kG[i][k] * g[k * 3 + j];
-          for (int i = 0; i < 6; ++i) {
-            for (int j = 0; j < 6; ++j) {
-              double sum = 0;
-              for (int k = 0; k < 3; ++k) sum += rows[i][k] * kG[j][k];
-              base[((i * 6 + j) * inputs() + c) * columns + column] = static_cast<float>(sum);
-            }
+          for (std::int64_t product = 0; product < products(); ++product) {
+            const Rows &down = g_rows[product / size], &across = g_rows[product % size];
+            double sum = 0;
+            for (std::size_t k = 0; k < 9; ++k) sum += down[k / 3] * g[k] * across[k % 3];
+            base[(product * inputs() + c) * columns + column] = static_cast<float>(sum);
           }
         }
       }
@@ -217,28 +233,28 @@ class WinogradProgram : public Program {
 
   void RunBlock(std::int64_t begin, std::int64_t end, std::int64_t across, std::int64_t down) {
     float* const transformed = scratch_->Row(0);
-    const std::int64_t tile_step = kProducts * input_step();
+    const std::int64_t tile_step = products() * input_step();
     float* const sums = transformed + together_ * tile_step;
     const std::int64_t count = end - begin;
     const std::int64_t image = config_.input.dims[2] * config_.input.dims[3] * inputs();
     const auto place = [&](std::int64_t tile) {
-      return std::array{tile / (across * down), tile / across % down * kOutputTile, tile % across * kOutputTile};
+      return std::array{tile / (across * down), tile / across % down * tile_, tile % across * tile_};
     };
     for (std::int64_t i = 0; i < count; ++i) {
       const auto [n, y, x] = place(begin + i);
       const ImageTile tile{y - config_.padding[0], x - config_.padding[1], config_.input.dims[2], config_.input.dims[3],
                            inputs()};
-      kernels_.filter_input(input_.data() + n * image, tile, transformed + i * tile_step, input_step());
+      kernels_.filter_input(tile_, input_.data() + n * image, tile, transformed + i * tile_step, input_step());
     }
     const std::int64_t result = height() * width() * outputs();
     for (std::int64_t panel = 0; panel < outputs(); panel += kPackedColumns) {
       const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
-      for (std::int64_t product = 0; product < kProducts; ++product) {
-        const float* const taps = taps_ + panel * inputs() * kProducts + product * inputs() * columns;
+      for (std::int64_t product = 0; product < products(); ++product) {
+        const float* const taps = taps_ + panel * inputs() * products() + product * inputs() * columns;
         for (std::int64_t k = 0; k < inputs(); k += depth_)
           kernels_.panel_tile(taps + k * columns, columns, std::min(depth_, inputs() - k),
                               transformed + product * input_step() + k, tile_step, count, sums + product * kSumStep,
-                              kProducts * kSumStep, k == 0);
+                              products() * kSumStep, k == 0);
       }
       const FilterEnd finish{bias_ == nullptr ? nullptr : bias_ + panel, nullptr, end_.low, end_.high};
       for (std::int64_t i = 0; i < count; ++i) {
@@ -246,12 +262,13 @@ class WinogradProgram : public Program {
         const std::int64_t at = n * result + panel;
         FilterEnd own = finish;
         if (added_) own.added = added_->data() + at;
-        kernels_.filter_output(sums + i * kProducts * kSumStep, kSumStep, {y, x, height(), width(), outputs()}, columns,
-                               own, output_.data() + at);
+        kernels_.filter_output(tile_, sums + i * products() * kSumStep, kSumStep, {y, x, height(), width(), outputs()},
+                               columns, own, output_.data() + at);
       }
     }
   }
 
+  std::int64_t tile_;
   ConvolutionConfig config_;
   Shape output_shape_;
   End end_;
@@ -273,19 +290,23 @@ std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogu
   const Shape output = OutputShape(config);
   const std::optional<End> end = EndOf(epilogue, output);
   if (!end) return {};
-  Offer offer = KernelOffer("winograd-4x4", [config, end = *end](const Problem& problem) -> MadeProgram {
-    return Prepared<Program>(std::make_unique<WinogradProgram>(config, end), problem);
-  });
-  offer.input_orders = {ChannelsLast(config.input)};
-  if (end->added) offer.input_orders.push_back(ChannelsLast(output));
-  offer.output_order = ChannelsLast(output);
-  offer.place = [config, output, end = *end](const Problem& problem) -> Result<std::vector<Placement>> {
-    std::vector<Placement> placements = {{problem.operands[0], ChannelsLast(config.input)},
-                                         {problem.outputs[0], ChannelsLast(output)}};
-    if (end.added) placements.push_back({problem.operands[*end.added], ChannelsLast(output)});
-    return placements;
-  };
-  return {offer};
+  std::vector<Offer> offers;
+  for (const std::int64_t tile : {4, 2}) {
+    Offer& offer = offers.emplace_back(KernelOffer(
+        tile == 4 ? "winograd-4x4" : "winograd-2x2", [tile, config, end = *end](const Problem& problem) -> MadeProgram {
+          return Prepared<Program>(std::make_unique<WinogradProgram>(tile, config, end), problem);
+        }));
+    offer.input_orders = {ChannelsLast(config.input)};
+    if (end->added) offer.input_orders.push_back(ChannelsLast(output));
+    offer.output_order = ChannelsLast(output);
+    offer.place = [config, output, end = *end](const Problem& problem) -> Result<std::vector<Placement>> {
+      std::vector<Placement> placements = {{problem.operands[0], ChannelsLast(config.input)},
+                                           {problem.outputs[0], ChannelsLast(output)}};
+      if (end.added) placements.push_back({problem.operands[*end.added], ChannelsLast(output)});
+      return placements;
+    };
+  }
+  return offers;
 }
 
 }  // namespace infimum::cpu

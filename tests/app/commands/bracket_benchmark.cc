@@ -96,7 +96,7 @@ class Bench {
     for (int round = 0; round < options_.rounds && standing.faults.empty(); ++round) {
       for (const std::string& framework : options_.frameworks)
         Run("measure", With({"--quiet", "--framework", framework}), standing);
-      Run("replay", With({"--quiet"}), standing);
+      Run("replay", With({"--quiet", "--budget", "1s"}), standing);
     }
     if (standing.faults.empty()) Fill(standing);
     return standing;
@@ -194,17 +194,18 @@ class Bench {
     standing.ratio_low = standing.ratio_high = standing.ratio;
     const Ended ended = program_.Infimum({"query", "--db", named_[DatabaseIndex()], "--format", "json", "--sql",
                                           "SELECT framework, best_us FROM runs ORDER BY id"});
-    const Json runs = Json::parse(ended.output, nullptr, false);
+    const Json answer = Json::parse(ended.output, nullptr, false);
+    const Json runs = answer.is_object() ? answer.at("rows") : Json::array();
     const std::size_t each = options_.frameworks.size() + 1, count = each * static_cast<std::size_t>(options_.rounds);
-    if (!runs.is_array() || runs.size() < count) return;
+    if (runs.size() < count) return;
     std::vector<double> logs;
     for (std::size_t first = runs.size() - count; first < runs.size(); first += each) {
       std::optional<double> shown, run;
       for (std::size_t i = first; i < first + each; ++i) {
-        const Json& time = runs[i].at("best_us");
+        const Json& time = runs[i][1];
         if (time.is_null()) continue;
-        if (runs[i].at("framework") == "infimum-replay") shown = time;
-        if (runs[i].at("framework") == standing.fastest) run = time;
+        if (runs[i][0] == "infimum-replay") shown = time;
+        if (runs[i][0] == standing.fastest) run = time;
       }
       if (shown && run) logs.push_back(std::log(*shown / *run));
     }
