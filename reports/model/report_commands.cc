@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "src/core/graph/framework_names.h"
+
 namespace infimum {
 namespace {
 
@@ -21,7 +23,11 @@ std::string AnalyzeCommand(const ReportModel& report, std::string_view contract)
 }
 
 std::string MeasureCommand(const ReportModel& report) {
-  return report.bench_options && IsProcessor(report) ? Command(report, "measure", {}) : "";
+  if (!report.bench_options || !IsProcessor(report)) return "";
+  // ONNX Runtime is the one that is measured unasked; a name that nobody knows is no option's value.
+  const KnownFramework* const framework = report.run ? FindFramework(report.run->profile.framework) : nullptr;
+  const bool is_said = framework != nullptr && framework->name != framework::kOnnxRuntime;
+  return Command(report, "measure", {is_said ? "--framework " + std::string(framework->name) : std::string()});
 }
 
 std::string RunCommand(const ReportModel& report) {

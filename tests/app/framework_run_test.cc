@@ -38,6 +38,24 @@ TEST(FrameworkRun, PyTorchNeedsAModuleAndTheOthersHaveNone) {
   EXPECT_EQ(Refusal({.module = "m.py:net"}), "--module applies to pytorch only");
 }
 
+TEST(FrameworkRun, SeveralAreChosenByNameAndAllAreThoseThatRunHere) {
+  const auto chosen = [](const std::vector<std::string>& names, const FrameworkOptions& shared) {
+    const Result<std::vector<FrameworkOptions>> frameworks = ChooseFrameworks(names, shared);
+    std::string text = frameworks ? "" : frameworks.error().message;
+    for (const FrameworkOptions& one : frameworks ? *frameworks : std::vector<FrameworkOptions>())
+      text += one.framework + "(" + one.python + one.module + one.mode + ")";
+    return text;
+  };
+  const FrameworkOptions torch{.python = "p ", .module = "m.py:net ", .mode = "compiled"};
+  EXPECT_EQ(chosen({"none"}, {}), "");
+  EXPECT_EQ(chosen({"openvino", "onnxruntime", "openvino"}, {.python = "p"}), "openvino(p)onnxruntime(p)");
+  EXPECT_EQ(chosen({"all"}, {}), "onnxruntime()openvino()");
+  EXPECT_EQ(chosen({"all"}, torch), "onnxruntime(p )openvino(p )pytorch(p m.py:net compiled)");
+  EXPECT_THAT(chosen({"onnxruntime"}, torch), HasSubstr("which --framework does not name"));
+  EXPECT_THAT(chosen({"pytorch"}, {}), HasSubstr("--module names the one"));
+  EXPECT_THAT(chosen({"none", "onnxruntime"}, {}), HasSubstr("unknown framework 'none'"));
+}
+
 TEST(FrameworkRun, TensorRtMakesUpItsInputs) {
   EXPECT_EQ(Refusal({.framework = "tensorrt", .inputs = "x.npz", .device = DeviceKind::kGpu}),
             "--inputs: tensorrt makes up its inputs itself");

@@ -108,6 +108,21 @@ TEST(Headline, SaysWhatCouldBeWon) {
   EXPECT_EQ(Headline(report).find("reads every weight"), std::string::npos);
 }
 
+TEST(OtherRuns, AreOfEachOtherFrameworkTheFastest) {
+  ReportModel report;
+  for (const char* name : {"openvino 2026.4", "demonstrated", "onnxruntime 1.31", "onnxruntime 1.30", "pytorch 2.15"})
+    report.bracket.upper.push_back({name, Latency(1000), {Latency(1000), Latency(1000)}});
+  const auto names = [&report] {
+    std::string text;
+    for (const UpperLimit& other : OtherRunsOf(report)) text += other.name + ", ";
+    return text;
+  };
+  EXPECT_EQ(names(), "openvino 2026.4, onnxruntime 1.31, pytorch 2.15, ");
+  report.run = ReportRun();
+  report.run->profile.framework = "openvino";
+  EXPECT_EQ(names(), "onnxruntime 1.31, pytorch 2.15, ");
+}
+
 TEST(Headline, TheVerbFollowsTheEvidence) {
   ReportModel report;
   report.model_name = "resnet50";

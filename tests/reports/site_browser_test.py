@@ -55,7 +55,7 @@ def check_walk(browser: Browser, site: Path, failures: Failures) -> None:
         failures.check(heading.get_attribute("aria-sort") == "ascending", "no order is told")
 
 
-def check_large(browser: Browser, writer: Path, folder: Path, failures: Failures) -> None:
+def check_large(browser: Browser, writer: Path, folder: Path, most_ms: float, failures: Failures) -> None:
     site = folder / "large"
     subprocess.run([writer, site, "100", "40"], check=True)
     fastest = float("inf")
@@ -70,7 +70,7 @@ def check_large(browser: Browser, writer: Path, folder: Path, failures: Failures
             found = page.locator("#models-table tbody tr:not([hidden])").count()
             failures.check(found == 1, f"the filter finds {found} models of one")
     print(f"an index of 100 models and 40 devices is there after {fastest:.0f} ms")
-    failures.check(fastest < MOST_MS, f"an index of 100 models and 40 devices takes {fastest:.0f} ms")
+    failures.check(fastest < most_ms, f"an index of 100 models and 40 devices takes {fastest:.0f} ms")
     with opened(browser, site / "index.html", WIDE, "light", failures, site) as page:
         status = page.locator("#models [role=status]")
         failures.check(status.inner_text() == "30 of 100 rows", f"the filter says {status.inner_text()}")
@@ -82,6 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--writer", type=Path, required=True)
     parser.add_argument("--screenshots", type=Path, required=True)
+    parser.add_argument("--slack", type=float, default=1.0, help="times the limits, on a machine that does other work too")
     arguments = parser.parse_args()
     arguments.screenshots.mkdir(parents=True, exist_ok=True)
     failures = Failures()
@@ -103,7 +104,7 @@ def main() -> int:
             with opened(browser, site / path, WIDE, "light", failures, site) as page:
                 check_print(page, f"{path} on paper", failures)
         check_walk(browser, site, failures)
-        check_large(browser, arguments.writer, folder, failures)
+        check_large(browser, arguments.writer, folder, arguments.slack * MOST_MS, failures)
         browser.close()
     if failures.messages:
         print(f"{len(failures.messages)} checks failed")

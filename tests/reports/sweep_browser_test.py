@@ -63,7 +63,7 @@ def check_sorting(page: Page, failures: Failures) -> None:
     failures.check(len(numbers) > 10 and numbers == sorted(numbers), "a column is not sorted by its numbers")
 
 
-def check_many(browser: Browser, writer: Path, folder: Path, failures: Failures) -> None:
+def check_many(browser: Browser, writer: Path, folder: Path, most_ms: float, failures: Failures) -> None:
     """2,000 cells: open within a second, 100 rows until all are asked for, by a button, a filter or an order."""
     report = folder / "many.html"
     subprocess.run([writer, report, "167"], check=True)
@@ -82,7 +82,7 @@ def check_many(browser: Browser, writer: Path, folder: Path, failures: Failures)
             status = page.locator("#cells [role=status]").inner_text()
             failures.check(status == "2004 of 2004 rows", f"with all cells the filter says {status}")
     print(f"2,004 cells are there after {fastest:.0f} ms")
-    failures.check(fastest < MOST_MS, f"a page of 2,004 cells takes {fastest:.0f} ms")
+    failures.check(fastest < most_ms, f"a page of 2,004 cells takes {fastest:.0f} ms")
     with opened(browser, report, WIDE, "light", failures) as page:
         page.locator("input[data-filters=cells-table]").fill("nodes=42752 ")
         shown = page.locator("#cells-table tbody tr:not([hidden])").count()
@@ -110,6 +110,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--writer", type=Path, required=True)
     parser.add_argument("--screenshots", type=Path, required=True)
+    parser.add_argument("--slack", type=float, default=1.0, help="times the limits, on a machine that does other work too")
     arguments = parser.parse_args()
     arguments.screenshots.mkdir(parents=True, exist_ok=True)
     failures = Failures()
@@ -131,7 +132,7 @@ def main() -> int:
                 page.screenshot(path=arguments.screenshots / f"sweep-{size[0]}-{scheme}.png", full_page=True)
         with opened(browser, report, WIDE, "light", failures) as page:
             check_print(page, "on paper", failures)
-        check_many(browser, arguments.writer, folder, failures)
+        check_many(browser, arguments.writer, folder, arguments.slack * MOST_MS, failures)
         subprocess.run([arguments.writer, report, "20"], check=True)
         check_without_scripts(browser, report, failures)
         browser.close()

@@ -82,7 +82,7 @@ function bracketRows(data) {
       { interval: data.run.interval_us,
         note: plural(data.run.samples, 'sample') + ' in ' + plural(data.run.repetitions, 'repetition') });
   }
-  for (const other of data.other_runs) add('', other.name, other.latency_us, 'measured', { interval: other.interval_us });
+  for (const other of data.other_runs) add('T', other.name, other.latency_us, 'measured', { interval: other.interval_us });
   return rows;
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -89,6 +90,54 @@ TEST(Analyze, TheSecondTimeNothingIsMeasuredAndTheBoundIsTheSame) {
   EXPECT_THAT(again.errors, HasSubstr("nothing is left to be measured"));
   EXPECT_THAT(again.errors, Not(HasSubstr("measuring ")));
   EXPECT_EQ(Bound(program, "squeezenet").at("bounds"), first.at("bounds"));
+}
+
+TEST(Analyze, MeasuresSeveralFrameworksAndComparesTheFastest) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  // In place of Python: OpenVINO takes 2 ms, ONNX Runtime 3.
+  const std::string python = program.Write("python", R"(#!/bin/sh
+name=onnxruntime time=3000 model=$2
+case "$1" in *openvino*) name=openvino time=2000;; esac
+while [ "$1" != --output ]; do shift; done
+printf '{"schema":"infimum.run/1","framework":"%s","framework_version":"1","threads":1,"model_sha256":"%s",' \
+  $name $(sha256sum "$model" | cut -d' ' -f1) >"$2"
+printf '"end_to_end":[{"samples_us":[%s,%s]}]}' $time $time >>"$2"
+)");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const std::vector<std::string> analyze = {"analyze", model,      "--backend", "fake",     "--framework",
+                                            "all",     "--python", python,      "--report", "report.json"};
+  const Ended ended = program.Infimum(analyze);
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("openvino 1  "), HasSubstr("onnxruntime 1  ")));
+  const auto expect_run = [&](const char* framework, const char* other) {
+    const nlohmann::json report = nlohmann::json::parse(program.Read("report.json"), nullptr, false);
+    EXPECT_EQ(report.at("run").at("framework"), framework);
+    ASSERT_EQ(report.at("other_runs").size(), 1U);
+    EXPECT_EQ(report.at("other_runs")[0].at("name"), other);
+  };
+  expect_run("openvino", "onnxruntime 1");
+  EXPECT_THAT(program.Read("report.json"), HasSubstr("--framework openvino"));  // of what measures again
+  EXPECT_EQ(Bound(program, "squeezenet").at("upper").size(), 2U);
+  EXPECT_THAT(program.Infimum(analyze).errors, Not(HasSubstr("measuring o")));
+  const std::vector<std::string> report = {"report", model, "--backend", "fake", "-o", "report.json"};
+  program.Run(report);
+  expect_run("openvino", "onnxruntime 1");
+  std::vector<std::string> of_one = report;
+  of_one.insert(of_one.end(), {"--framework", "onnxruntime"});
+  program.Run(of_one);
+  expect_run("onnxruntime", "openvino 1");
+}
+
+TEST(Analyze, AFrameworkThatThereIsNotIsAUsageError) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended unknown = program.Infimum({"analyze", model, "--framework", "onnxruntime,opnvino"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.errors, HasSubstr("did you mean 'openvino'"));
+  const Ended module = program.Infimum({"analyze", model, "--module", "net.py:make"});
+  EXPECT_EQ(module.exit_code, 2);
+  EXPECT_THAT(module.errors, HasSubstr("which --framework does not name"));
 }
 
 TEST(Analyze, AnInterruptStillWritesTheReportAndKeepsWhatWasMeasured) {
