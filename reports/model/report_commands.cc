@@ -26,8 +26,13 @@ std::string MeasureCommand(const ReportModel& report) {
   if (!report.bench_options || !IsProcessor(report)) return "";
   // ONNX Runtime is the one that is measured unasked; a name that nobody knows is no option's value.
   const KnownFramework* const framework = report.run ? FindFramework(report.run->profile.framework) : nullptr;
-  const bool is_said = framework != nullptr && framework->name != framework::kOnnxRuntime;
-  return Command(report, "measure", {is_said ? "--framework " + std::string(framework->name) : std::string()});
+  if (framework == nullptr || framework->name == framework::kOnnxRuntime) return Command(report, "measure", {});
+  std::string which = "--framework " + std::string(framework->name);
+  const std::map<std::string, std::string>& settings = report.run->profile.settings;
+  for (const char* const option : {"module", "mode"})
+    if (const auto found = settings.find(option); found != settings.end() && !found->second.empty())
+      which += fmt::format(" --{} {}", option, ShellQuoted(found->second));
+  return Command(report, "measure", {which});
 }
 
 std::string RunCommand(const ReportModel& report) {

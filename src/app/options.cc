@@ -98,7 +98,7 @@ void AddFrameworkBuild(CLI::App* command, FrameworkOptions& framework) {
            "of pytorch: FILE.py:NAME or PACKAGE.MODULE:NAME, a module or a function that makes it; FILE.pt2 "
            "(torch.export) or FILE.pt (torch.jit)");
   AddValue(command, "--mode", framework.mode, "NAME",
-           "of pytorch: eager, compiled (torch.compile) or cuda-graph; of tensorrt: cuda-graph");
+           "of pytorch: eager or compiled (torch.compile); on GPUs cuda-graph, of tensorrt too");
 }
 
 void AddDatabase(CLI::App* command, std::string& address) {

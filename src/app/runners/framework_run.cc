@@ -274,8 +274,10 @@ Result<std::vector<FrameworkOptions>> ChooseFrameworks(const std::vector<std::st
   };
   for (const std::string& name : names) {
     if (name == "none" && names.size() == 1) return chosen;
-    if (name != "all") INFIMUM_RETURN_IF_ERROR(choose(name));
-    if (name != "all") continue;
+    if (name != "all") {
+      INFIMUM_RETURN_IF_ERROR(choose(name));
+      continue;
+    }
     for (const Framework& one : Frameworks())
       if (!NeedsGpu(one.name) && (!one.takes_module || !shared.module.empty()))
         INFIMUM_RETURN_IF_ERROR(choose(one.name));

@@ -1,6 +1,7 @@
 // infimum analyze MODEL: the main job.
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "reports/model/report_forms.h"
@@ -55,6 +56,8 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckReportForm(report_path));
 
   Talk talk = options.talk.Make();
+  if (std::ranges::count(options.frameworks, "all") > 0 && options.framework.module.empty())
+    talk.Say("--framework all leaves out pytorch, which runs a module and not the file: --module FILE.py:NAME");
   INFIMUM_ASSIGN_OR_RETURN(const Analysis result, AnalyzeHereOrThere(analysis, options.device, talk));
   if (options.report.empty()) report_path = PathOfOwnReport(report_path, result.report.graph.sha256);
   INFIMUM_RETURN_IF_ERROR(WriteReport(report_path, result.report));
