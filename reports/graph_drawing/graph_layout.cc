@@ -29,10 +29,10 @@ struct Gutter {
 // Places of one drawing, filled step by step.
 class Placing {
  public:
-  Placing(const std::vector<LayoutNode>& nodes, const LayoutOptions& options, RankedGraph graph)
+  Placing(const std::vector<NodeSize>& nodes, const LayoutOptions& options, RankedGraph graph)
       : nodes_(nodes), options_(options), graph_(std::move(graph)) {
     std::vector<double> widths;
-    for (const LayoutNode& node : nodes) widths.push_back(node.width);
+    for (const NodeSize& node : nodes) widths.push_back(node.width);
     x_ = HorizontalPlaces(graph_, widths, options);
     PlaceRanks();
     PlaceNodesWithoutEdges();
@@ -141,7 +141,7 @@ class Placing {
     const double most_width = std::max(layout_.width, std::sqrt(area * options_.aspect));
     double x = 0, y = layout_.height + (layout_.height > 0 ? options_.rank_gap : 0), line = 0;
     for (const std::size_t node : alone) {
-      const LayoutNode& size = nodes_[node];
+      const NodeSize& size = nodes_[node];
       if (x > 0 && x + size.width > most_width) {
         x = 0;
         y += line + options_.node_gap;
@@ -214,7 +214,7 @@ class Placing {
     return points;
   }
 
-  const std::vector<LayoutNode>& nodes_;
+  const std::vector<NodeSize>& nodes_;
   const LayoutOptions& options_;
   RankedGraph graph_;
   std::vector<double> x_;        // by vertex, its centre
@@ -226,7 +226,7 @@ class Placing {
 
 }  // namespace
 
-GraphLayout LayOutGraph(const std::vector<LayoutNode>& nodes, const std::vector<LayoutEdge>& edges,
+GraphLayout LayOutGraph(const std::vector<NodeSize>& nodes, const std::vector<LayoutEdge>& edges,
                         const LayoutOptions& options) {
   RankedGraph graph = RankGraph(nodes.size(), edges, options.most_bends);
   OrderByDiscovery(graph);

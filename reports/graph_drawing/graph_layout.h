@@ -22,7 +22,7 @@
 
 namespace infimum {
 
-struct LayoutNode {
+struct NodeSize {
   double width = 0;
   double height = 0;
 };
@@ -59,7 +59,7 @@ struct GraphLayout {
   std::vector<std::vector<LayoutPoint>> routes;
 };
 
-GraphLayout LayOutGraph(const std::vector<LayoutNode>& nodes, const std::vector<LayoutEdge>& edges,
+GraphLayout LayOutGraph(const std::vector<NodeSize>& nodes, const std::vector<LayoutEdge>& edges,
                         const LayoutOptions& options = {});
 
 }  // namespace infimum

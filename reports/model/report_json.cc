@@ -168,8 +168,8 @@ OrderedJson EnvironmentJson(const Environment& environment) {
           {"infimum_version", FactOf(facts, evidence::kInfimum)}};
 }
 
-constexpr LayoutNode kNode = {148, 40};
-constexpr LayoutNode kFreeNode = {76, 16};
+constexpr NodeSize kNode = {148, 40};
+constexpr NodeSize kFreeNode = {76, 16};
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -202,7 +202,7 @@ OrderedJson GraphJson(const ReportModel& report, const std::vector<ModelRow>& ro
   for (const ReportEdge& edge : report.edges)
     if (edge.to < reads.size()) reads[edge.to] = 1;
 
-  std::vector<LayoutNode> nodes;
+  std::vector<NodeSize> nodes;
   for (const LayerLatency& layer : layers) nodes.push_back(IsFree(layer) ? kFreeNode : kNode);
   std::vector<LayoutEdge> edges;
   OrderedJson edge_array = OrderedJson::array(), path = OrderedJson::array();

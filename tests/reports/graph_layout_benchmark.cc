@@ -40,7 +40,7 @@ constexpr double kMostMilliseconds = 300;
 constexpr int kRepetitions = 3;
 
 bool Measure(const char* name, std::size_t nodes, const std::vector<ReportEdge>& graph) {
-  const std::vector<LayoutNode> sizes(nodes, LayoutNode{148, 40});
+  const std::vector<NodeSize> sizes(nodes, NodeSize{148, 40});
   std::vector<LayoutEdge> edges;
   for (const ReportEdge& edge : graph) edges.push_back({edge.from, edge.to});
   double best = std::numeric_limits<double>::infinity();

@@ -16,9 +16,9 @@ namespace {
 constexpr LayoutOptions kOneColumn = {.aspect = 1e-6};
 
 // Every fifth node small, as free layers are.
-std::vector<LayoutNode> Nodes(std::size_t count) {
-  std::vector<LayoutNode> nodes;
-  for (std::size_t i = 0; i < count; ++i) nodes.push_back(i % 5 == 4 ? LayoutNode{70, 16} : LayoutNode{140, 40});
+std::vector<NodeSize> Nodes(std::size_t count) {
+  std::vector<NodeSize> nodes;
+  for (std::size_t i = 0; i < count; ++i) nodes.push_back(i % 5 == 4 ? NodeSize{70, 16} : NodeSize{140, 40});
   return nodes;
 }
 
@@ -52,7 +52,7 @@ RankedGraph Ordered(const Sample& sample) {
   return graph;
 }
 
-double Right(const GraphLayout& layout, const std::vector<LayoutNode>& nodes, std::size_t i) {
+double Right(const GraphLayout& layout, const std::vector<NodeSize>& nodes, std::size_t i) {
   return layout.nodes[i].x + nodes[i].width / 2;
 }
 
@@ -138,7 +138,7 @@ TEST(GraphOrdering, UntanglesWhatNeedNotCross) {
 TEST(GraphLayout, NoTwoNodesOverlapAndAllAreInside) {
   for (const Sample& sample : Samples()) {
     for (const double aspect : {1e-6, 1.8}) {
-      const std::vector<LayoutNode> nodes = Nodes(sample.nodes);
+      const std::vector<NodeSize> nodes = Nodes(sample.nodes);
       LayoutOptions options;
       options.aspect = aspect;
       const GraphLayout layout = LayOutGraph(nodes, sample.edges, options);
@@ -162,7 +162,7 @@ TEST(GraphLayout, NoTwoNodesOverlapAndAllAreInside) {
 
 TEST(GraphLayout, EdgesPassBesideNodesInOneColumnDownwards) {
   for (const Sample& sample : Samples()) {
-    const std::vector<LayoutNode> nodes = Nodes(sample.nodes);
+    const std::vector<NodeSize> nodes = Nodes(sample.nodes);
     const GraphLayout layout = LayOutGraph(nodes, sample.edges, kOneColumn);
     EXPECT_EQ(layout.columns, 1u);
     for (std::size_t i = 0; i < sample.edges.size(); ++i) {
@@ -244,7 +244,7 @@ TEST(GraphLayout, TheMainPathIsStraight) {
 }
 
 TEST(GraphLayout, ADeepGraphStandsInColumns) {
-  const std::vector<LayoutNode> nodes = Nodes(100);
+  const std::vector<NodeSize> nodes = Nodes(100);
   const GraphLayout strip = LayOutGraph(nodes, Edges(ChainGraph(100)), kOneColumn);
   const GraphLayout layout = LayOutGraph(nodes, Edges(ChainGraph(100)));
   EXPECT_GT(layout.columns, 3u);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/model/glossary.h"
+#include "reports/model/report_commands.h"
 #include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "reports/text/layer_words.h"
@@ -121,6 +122,25 @@ TEST(OtherRuns, AreOfEachOtherFrameworkTheFastest) {
   report.run = ReportRun();
   report.run->profile.framework = "openvino";
   EXPECT_EQ(names(), "onnxruntime 1.31, pytorch 2.15, ");
+}
+
+TEST(MeasureCommand, NamesTheFrameworkAndWhatItTakes) {
+  ReportModel report;
+  report.arguments.model = "resnet50.onnx";
+  report.bench_options = "";
+  report.device_key = "cpu/here";
+  report.run = ReportRun();
+  RunProfile& run = report.run->profile;
+  run.framework = "onnxruntime";
+  EXPECT_EQ(MeasureCommand(report), "infimum measure resnet50.onnx");
+  run.framework = "openvino";
+  EXPECT_EQ(MeasureCommand(report), "infimum measure resnet50.onnx --framework openvino");
+  run.framework = "pytorch";
+  run.settings = {{"mode", "compiled"}, {"module", "my models.py:resnet50"}};
+  EXPECT_EQ(MeasureCommand(report),
+            "infimum measure resnet50.onnx --framework pytorch --module 'my models.py:resnet50' --mode compiled");
+  run.framework = "a name of somebody's";
+  EXPECT_EQ(MeasureCommand(report), "infimum measure resnet50.onnx");
 }
 
 TEST(Headline, TheVerbFollowsTheEvidence) {

@@ -110,6 +110,7 @@ printf '"end_to_end":[{"samples_us":[%s,%s]}]}' $time $time >>"$2"
   const Ended ended = program.Infimum(analyze);
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.output, AllOf(HasSubstr("openvino 1  "), HasSubstr("onnxruntime 1  ")));
+  EXPECT_THAT(ended.errors, HasSubstr("--framework all leaves out pytorch"));
   const auto expect_run = [&](const char* framework, const char* other) {
     const nlohmann::json report = nlohmann::json::parse(program.Read("report.json"), nullptr, false);
     EXPECT_EQ(report.at("run").at("framework"), framework);
