@@ -8,6 +8,8 @@ set -euo pipefail
 ONNX_VERSION=1.23.2
 ONEDNN_VERSION=2023.2.0        # the wheel's number; the library inside is oneDNN 3.2
 CUDNN_FRONTEND_VERSION=1.32.0  # headers alone; used where cuDNN's own headers are
+CUDA_WHEELS=(nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-cccl==13.0.85 nvidia-cuda-runtime==13.0.96
+             nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-cupti==13.0.85 nvidia-cublas==13.1.0.3 nvidia-cudnn-cu13==9.24.0.43)
 CMAKE_VERSION=3.31.6
 NINJA_VERSION=1.11.1.4
 ONNXRUNTIME_VERSION=1.31.1
@@ -20,6 +22,7 @@ TOOLS_DIR=$CACHE_DIR/tools-cmake$CMAKE_VERSION-ninja$NINJA_VERSION
 ONNX_DIR=$CACHE_DIR/onnx-$ONNX_VERSION-r1
 ONEDNN_DIR=$CACHE_DIR/onednn-$ONEDNN_VERSION-r1
 CUDNN_FRONTEND_DIR=$CACHE_DIR/cudnn-frontend-$CUDNN_FRONTEND_VERSION-r1
+CUDA_DIR=$CACHE_DIR/cuda-13.0-cudnn9.24-r1  # of machines with a driver and no toolkit
 FRAMEWORKS_DIR=$CACHE_DIR/frameworks-onnxruntime$ONNXRUNTIME_VERSION-r1
 BROWSER_DIR=$CACHE_DIR/browser-playwright$PLAYWRIGHT_VERSION-r1
 PACKAGING_DIR=$CACHE_DIR/packaging-auditwheel$AUDITWHEEL_VERSION-r1
@@ -42,4 +45,11 @@ run_quietly() {
     fi
   done
   wait "$command"
+}
+
+# The version of NVIDIA's driver, "580.65.06"; nothing where there is none.
+driver_version() {
+  if [[ -r /proc/driver/nvidia/version ]]; then grep -oE '[0-9]{3}\.[0-9.]+' /proc/driver/nvidia/version | head -n 1
+  elif command -v nvidia-smi >/dev/null; then nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1
+  fi
 }

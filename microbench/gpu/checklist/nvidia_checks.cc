@@ -57,6 +57,12 @@ class KernelRecorder {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr CUpti_ActivityKind kKernels = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 
+#if CUPTI_API_VERSION >= 130000
+using Kernel = CUpti_ActivityKernel10;
+#else  // CUDA 12
+using Kernel = CUpti_ActivityKernel9;
+#endif
+
 // CUPTI's callbacks know nothing but their buffer.
 struct Collected {
   std::mutex mutex;
@@ -80,7 +86,7 @@ void CUPTIAPI TakeBuffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::si
   CUpti_Activity* record = nullptr;
   while (valid > 0 && shared.next(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind != kKernels) continue;
-    const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel10*>(record);
+    const auto& kernel = *reinterpret_cast<const Kernel*>(record);
     shared.kernels.push_back(
         {kernel.name == nullptr ? "" : kernel.name, Latency(static_cast<double>(kernel.end - kernel.start) * 1e-3)});
   }

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# A machine with an NVIDIA driver and no CUDA toolkit, pretended: what scripts/setup says and fetches, that scripts/build
+# builds the GPU's runner by it, and that cuDNN then answers for GPUs that are not here. Wants root (the toolkits here are
+# hidden by mounts of its own), PyPI, 4 GB and, where the compiler's cache knows nothing, half an hour.
+#
+#   tests/microbench/gpu/setup_test.sh
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+source scripts/environment.sh
+
+if [[ ${1:-} != hidden ]]; then exec unshare -m "$0" hidden "$CACHE_DIR"; fi
+cache=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/empty" "$scratch/cache" "$scratch/bin"
+for folder in /usr/local/cuda /usr/local/cuda-* /opt/cuda /usr/local/include; do
+  if [[ -d $folder ]]; then mount --bind "$scratch/empty" "$folder" 2>/dev/null || true; fi
+done
+export PATH=$scratch/bin:/usr/bin:/bin CCACHE_DIR=${CCACHE_DIR:-$cache/ccache}
+unset CUDACXX INFIMUM_GPU
+# What was built once for the rest is taken as it is.
+for part in "$cache"/{tools,onednn,onnx,frameworks}-*; do ln -s "$part" "$scratch/cache/"; done
+export INFIMUM_CACHE=$scratch/cache
+CUDA_DIR=$INFIMUM_CACHE/${CUDA_DIR##*/}
+
+expect() { grep -qF -- "$1" "$scratch/said" || { cat "$scratch/said" >&2; fail "it did not say: $1"; }; }
+driver() { printf '#!/bin/sh\necho %s\n' "$1" >"$scratch/bin/nvidia-smi"; chmod +x "$scratch/bin/nvidia-smi"; }
+setup() { scripts/setup run >"$scratch/said" 2>&1 || { cat "$scratch/said" >&2; fail "setting up failed"; }; }
+
+setup
+[[ ! -s $scratch/said ]] || { cat "$scratch/said" >&2; fail "without a driver it said something"; }
+driver 550.54.14
+setup
+expect "older than CUDA 13"
+INFIMUM_GPU=off setup
+[[ ! -s $scratch/said && ! -d $CUDA_DIR ]] || fail "INFIMUM_GPU=off was not heeded"
+# Not to be reached: the processor's part is there all the same, and the next call goes on.
+driver 580.65.06
+PIP_INDEX_URL=http://127.0.0.1:9/ PIP_RETRIES=0 setup
+expect "the GPU's part is left out for now"
+setup
+expect "under NVIDIA's licences"
+[[ -x $CUDA_DIR/bin/nvcc && -d $CUDA_DIR/licenses ]] || fail "$CUDA_DIR is not whole"
+
+build=$SOURCE_DIR/build-gpu-setup  # beside the others, for the compiler's cache
+trap 'rm -rf "$scratch" "$build"' EXIT
+scripts/build "$build" -- -DINFIMUM_BUILD_TESTS=OFF -DINFIMUM_WARNINGS_AS_ERRORS=ON
+"$build/bin/infimum-microbench-cuda" --version
+while read -r device layer; do
+  candidates=$("$build/bin/infimum" candidates "$layer" --device-properties "$device" --format csv | grep -c cudnn-graph) ||
+    fail "cuDNN has no candidate on $device for $layer"
+  printf '%s: %s candidates of %s\n' "$device" "$candidates" "$layer"
+done <<'LAYERS'
+h200 convolution dtype=f16:f16:f16 in=8x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const
+a100 convolution dtype=f16:f16:f16 in=8x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const
+t4 convolution dtype=f16:f16:f16 in=8x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const
+b200 convolution dtype=f16:f16:f16 in=8x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const
+h200 matmul dtype=f16:f16:f16 a=1x512x1024 b=1x1024x1024 bias=no weights=const
+h200 attention dtype=f16:-:f16 n=2 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=none
+LAYERS
