@@ -49,6 +49,7 @@ TEST_F(Anonymize, NoWriterSaysAName) {
 // Of the real library, whose candidates have sources.
 TEST_F(Anonymize, NoSourceOfACandidateSaysAName) {
   backend_ = "onednn";
+  budget_ = "10s";
   MeasureAndImport();
   ExpectNoTraces();
   const Json report = Json::parse(Report("json", true));

@@ -55,7 +55,7 @@ class MarkedModel : public ::testing::Test {
 
   // All of it, and a run of which every layer is twice as slow.
   void MeasureAndImport() {
-    Run({"analyze"}, {"--framework", "none", "--budget", "60s", "--report", "first.json"});
+    Run({"analyze"}, {"--framework", "none", "--budget", budget_, "--report", "first.json"});
     const nlohmann::json report = nlohmann::json::parse(program_.Read("first.json"));
     nlohmann::json layers = nlohmann::json::array();
     double sum = 0;
@@ -94,6 +94,7 @@ class MarkedModel : public ::testing::Test {
   ProgramTest program_;
   std::string model_;
   std::string backend_ = "fake";
+  std::string budget_ = "60s";
 };
 
 }  // namespace infimum::testing
