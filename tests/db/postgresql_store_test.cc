@@ -10,8 +10,8 @@
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 
-// libpqxx 6.4 forgets a result of libpq's when the server goes away in the middle; asked by the leak checker alone, which
-// may know the last frames of an allocation only.
+// libpqxx 6.4 forgets a result of libpq's when the server goes away in the middle; asked by the leak checker alone,
+// which may know the last frames of an allocation only.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libpq"; }
 
