@@ -47,9 +47,9 @@ run_quietly() {
   wait "$command"
 }
 
-# The version of NVIDIA's driver, "580.65.06"; nothing where there is none.
+# The version of NVIDIA's driver, "580.65.06"; nothing where there is none, or none that answers.
 driver_version() {
-  if [[ -r /proc/driver/nvidia/version ]]; then grep -oE '[0-9]{3}\.[0-9.]+' /proc/driver/nvidia/version | head -n 1
-  elif command -v nvidia-smi >/dev/null; then nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1
-  fi
+  { if [[ -r /proc/driver/nvidia/version ]]; then cat /proc/driver/nvidia/version
+    elif command -v nvidia-smi >/dev/null; then nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null
+    fi; } | grep -oE '[0-9]{3}\.[0-9.]+' | head -n 1 || true
 }

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 source scripts/environment.sh
 
-if [[ ${1:-} != hidden ]]; then exec unshare -m "$0" hidden "$CACHE_DIR"; fi
+if [[ ${1:-} != hidden ]]; then exec unshare -m "$SOURCE_DIR/tests/microbench/gpu/setup_test.sh" hidden "$CACHE_DIR"; fi
 cache=$2
 scratch=$(mktemp -d)
 hidden=()
@@ -34,6 +34,10 @@ setup() { scripts/setup run >"$scratch/said" 2>&1 || { cat "$scratch/said" >&2; 
 
 setup
 [[ ! -s $scratch/said ]] || { cat "$scratch/said" >&2; fail "without a driver it said something"; }
+# A driver that does not answer is none.
+printf '#!/bin/sh\necho NVIDIA-SMI has failed; exit 9\n' >"$scratch/bin/nvidia-smi"; chmod +x "$scratch/bin/nvidia-smi"
+setup
+[[ ! -s $scratch/said ]] || { cat "$scratch/said" >&2; fail "with a driver that does not answer it said something"; }
 driver 550.54.14
 setup
 expect "older than CUDA 13"
