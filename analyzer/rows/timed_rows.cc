@@ -107,35 +107,37 @@ TimedRows::TimedRows(std::vector<Measurement> rows, const std::function<NearCons
 
 void TimedRows::PutInContext(std::span<const Measurement> cold,
                              const std::function<NearConstants(const WorkloadKey&)>& near) {
-  using Place = decltype(PlaceOf(std::declval<const Measurement&>()));
-  std::map<Place, const Measurement*> from_memory;
+  std::map<decltype(PlaceOf(cold[0])), const Measurement*> from_memory;
   for (const Measurement& row : cold) from_memory.emplace(PlaceOf(row), &row);
   const auto cold_of = [&](const TimedRow& timed) -> const Measurement* {
     const auto found = from_memory.find(PlaceOf(*timed.row));
     return found == from_memory.end() ? nullptr : found->second;
   };
-  // By workload, and of those for each byte of constants.
-  std::map<std::string_view, Latency> least_loss;
+  // What a byte from memory costs at least: by workload, and by the bytes of a workload's constants.
+  const auto packed = [&](const Measurement& row, double bytes) {
+    return row.constants ? static_cast<double>(row.constants->value) : bytes;
+  };
+  std::map<std::string_view, Latency> of_workload;
+  std::map<double, Latency> of_bytes;
+  const auto note = [](auto& losses, const auto& key, Latency loss) {
+    Latency& least = losses.emplace(key, loss).first->second;
+    least = std::min(least, loss);
+  };
   for (const TimedRow& timed : timed_) {
     const Measurement* row = cold_of(timed);
-    if (row == nullptr) continue;
-    const Latency loss = std::max(Latency(0), PointValue(row->repetitions) - timed.time);
-    const auto [least, is_new] = least_loss.emplace(row->workload.text, loss);
-    if (!is_new) least->second = std::min(least->second, loss);
-  }
-  std::map<double, Latency> loss_of_byte;
-  for (const auto& [text, loss] : least_loss) {
-    const double bytes = near(WorkloadKey{std::string(text)}).bytes;
+    const double bytes = row == nullptr ? 0 : near(row->workload).bytes;
     if (!(bytes > 0)) continue;
-    const auto [least, is_new] = loss_of_byte.emplace(bytes, loss / bytes);
-    if (!is_new) least->second = std::min(least->second, loss / bytes);
+    const Latency loss = std::max(Latency(0), PointValue(row->repetitions) - timed.time) / packed(*row, bytes);
+    note(of_workload, row->workload.text, loss);
+    note(of_bytes, bytes, loss);
   }
   const auto borrowed = [&](const Measurement& row, double bytes) -> std::optional<Latency> {
-    if (const auto own = least_loss.find(row.workload.text); own != least_loss.end()) return own->second;
+    if (const auto own = of_workload.find(row.workload.text); own != of_workload.end())
+      return own->second * packed(row, bytes);
     std::optional<Latency> least;
-    for (auto like = loss_of_byte.lower_bound(bytes / kSameConstants);
-         like != loss_of_byte.end() && like->first <= bytes * kSameConstants; ++like)
-      least = std::min(least.value_or(Latency::max()), like->second * bytes);
+    for (auto like = of_bytes.lower_bound(bytes / kSameConstants);
+         like != of_bytes.end() && like->first <= bytes * kSameConstants; ++like)
+      least = std::min(least.value_or(Latency::max()), like->second * packed(row, bytes));
     return least;
   };
   for (TimedRow& timed : timed_) {

@@ -42,7 +42,7 @@ std::string StagingTables(Dialect dialect) {
       "library {text}, algorithm {text}, input_layout {text}, output_layout {text}, contract {text}, cache {text}, "
       "measured_at {text}, outcome {text}, reason {text}, library_choice SMALLINT, numeric_error DOUBLE PRECISION, "
       "flags {text}, repetition_count BIGINT, best_us DOUBLE PRECISION, low_us DOUBLE PRECISION, "
-      "high_us DOUBLE PRECISION, weight BIGINT);"
+      "high_us DOUBLE PRECISION, weight BIGINT, constant_bytes BIGINT);"
       "CREATE TEMP TABLE IF NOT EXISTS incoming_repetitions (place BIGINT, position BIGINT, count BIGINT, "
       "minimum_us DOUBLE PRECISION, median_us DOUBLE PRECISION, p95_us DOUBLE PRECISION, samples_us {blob}, "
       "clock_low_mhz DOUBLE PRECISION, clock_high_mhz DOUBLE PRECISION, beat_arithmetic_us DOUBLE PRECISION, "
@@ -90,10 +90,10 @@ Status RowStage::AddRows(std::int64_t origin, std::span<const Measurement> rows)
       const auto insert,
       connection_.StartBulkInsert(
           "incoming_rows",
-          {"place",        "origin",         "workload",      "family", "library",          "algorithm",
-           "input_layout", "output_layout",  "contract",      "cache",  "measured_at",      "outcome",
-           "reason",       "library_choice", "numeric_error", "flags",  "repetition_count", "best_us",
-           "low_us",       "high_us",        "weight"}));
+          {"place",        "origin",         "workload",      "family",        "library",          "algorithm",
+           "input_layout", "output_layout",  "contract",      "cache",         "measured_at",      "outcome",
+           "reason",       "library_choice", "numeric_error", "flags",         "repetition_count", "best_us",
+           "low_us",       "high_us",        "weight",        "constant_bytes"}));
   std::int64_t place = size_;
   for (const Measurement& row : rows) {
     const std::string family = FamilyOf(row.workload.text), flags = FormatList(row.flags);
@@ -124,7 +124,8 @@ Status RowStage::AddRows(std::int64_t origin, std::span<const Measurement> rows)
                                OrNull(best),
                                OrNull(low),
                                OrNull(high),
-                               WeightOf(row)};
+                               WeightOf(row),
+                               row.constants ? SqlValue(row.constants->value) : SqlValue(nullptr)};
     INFIMUM_RETURN_IF_ERROR(insert->Add(values));
   }
   return insert->Finish();
@@ -369,12 +370,12 @@ Result<std::int64_t> SqlImport::SaveRows() {
           "INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, "
           "evidence_id, campaign_id, measured_at, outcome, reason, library_choice, numeric_error, flags, "
           "repetition_count, best_us, "
-          "low_us, high_us, weight) "
+          "low_us, high_us, weight, constant_bytes) "
           "SELECT a.id, a.workload_id, a.candidate_id, i.contract, i.cache, o.device_id, o.environment_id, "
           "o.evidence_id, o.campaign_id, i.measured_at, i.outcome, i.reason, i.library_choice, i.numeric_error, "
           "i.flags, "
           "i.repetition_count, "
-          "i.best_us, i.low_us, i.high_us, i.weight "
+          "i.best_us, i.low_us, i.high_us, i.weight, i.constant_bytes "
           "FROM incoming_accepted a JOIN incoming_rows i ON i.place = a.place "
           "JOIN incoming_origins o ON o.origin = a.origin"));
   INFIMUM_RETURN_IF_ERROR(add->Run());

@@ -36,6 +36,7 @@ Result<StoredRow> RowFrom(const Statement& statement, const Connection& connecti
   row.cache = *cache;
   row.device = {statement.Text(17)};
   row.evidence = {statement.Text(18)};
+  if (!statement.IsNull(19)) row.constants = Bytes{statement.Integer(19)};
   return placed;
 }
 

@@ -31,7 +31,8 @@ struct StoredRow {
 // Over measurements m, workloads w, candidates c, environments e, evidence v and devices d.
 inline constexpr const char* kRowColumns =
     "m.id, w.text, c.library, c.algorithm, c.input_layout, c.output_layout, m.library_choice, m.contract, e.key, "
-    "m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags, m.weight, m.best_us, m.cache, d.key, v.text";
+    "m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags, m.weight, m.best_us, m.cache, d.key, v.text, "
+    "m.constant_bytes";
 Result<StoredRow> RowFrom(const Statement& statement, const Connection& connection);
 
 // Fills in `rows[i]`, which is that of `places[i]`.

@@ -11,13 +11,40 @@ Bytes ConstantCopies::bytes() const {
   return sum;
 }
 
+ConstantCopies::Memory& ConstantCopies::Idle() {
+  static Memory idle;
+  return idle;
+}
+
+Status ConstantCopies::TakeMemory(std::size_t copies) {
+  std::array<std::size_t, 2> bytes = {};
+  for (const ConstantBlock& block : blocks_) {
+    const AlignedBuffer::Pages pages = AlignedBuffer::PagesOf(block.bytes);
+    bytes[static_cast<std::size_t>(pages)] += copies * AlignedBuffer::Rounded(block.bytes, pages);
+  }
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    if (bytes[i] == 0) continue;
+    memory_[i] = std::move(Idle()[i]);
+    if (memory_[i].data() != nullptr && memory_[i].size() >= bytes[i]) continue;
+    memory_[i] = {};  // before there is more
+    INFIMUM_ASSIGN_OR_RETURN(memory_[i], AlignedBuffer::Make(bytes[i], static_cast<AlignedBuffer::Pages>(i)));
+  }
+  return {};
+}
+
+void ConstantCopies::GiveBack() {
+  for (std::size_t i = 0; i < memory_.size(); ++i)
+    if (memory_[i].data() != nullptr) Idle()[i] = std::move(memory_[i]);
+}
+
 Status ConstantCopies::Make(std::size_t copies) {
   place_ = 0;
   Use();
-  for (const std::vector<AlignedBuffer>& copy : copies_)
+  for (const std::vector<std::byte*>& copy : copies_)
     for (std::size_t i = 0; i < blocks_.size(); ++i)
-      if (blocks_[i].forget) blocks_[i].forget(copy[i].data());
+      if (blocks_[i].forget) blocks_[i].forget(copy[i]);
   copies_.clear();
+  GiveBack();
   if (copies <= 1) return {};
   if (blocks_.empty()) return Error{"unsupported: its constant operands cannot be moved"};
   for (const ConstantBlock& block : blocks_) {
@@ -25,21 +52,20 @@ Status ConstantCopies::Make(std::size_t copies) {
       return Error{"unsupported: of its constants it prepares " + std::to_string(block.most_copies) +
                    " copies at most, not " + std::to_string(copies)};
   }
-  copies_.reserve(copies - 1);
+  INFIMUM_RETURN_IF_ERROR(TakeMemory(copies - 1));
+  std::array<std::byte*, 2> free = {static_cast<std::byte*>(memory_[0].data()),
+                                    static_cast<std::byte*>(memory_[1].data())};
   for (std::size_t copy = 1; copy < copies; ++copy) {
-    std::vector<AlignedBuffer> buffers;
-    buffers.reserve(blocks_.size());
+    std::vector<std::byte*>& places = copies_.emplace_back();
     for (const ConstantBlock& block : blocks_) {
-      // One by one as programs allocate them, so that pages are as large as theirs.
-      Result<AlignedBuffer> buffer = AlignedBuffer::Make(block.bytes);
-      if (!buffer.ok()) {
-        copies_.clear();
-        return buffer.error();
-      }
-      std::memcpy(buffer->data(), block.data, block.bytes);
-      buffers.push_back(*std::move(buffer));
+      // On pages as large as the program's own are.
+      const AlignedBuffer::Pages pages = AlignedBuffer::PagesOf(block.bytes);
+      std::byte*& place = free[static_cast<std::size_t>(pages)];
+      std::memcpy(place, block.data, block.bytes);
+      std::memset(place + block.bytes, 0, AlignedBuffer::kBehind);
+      places.push_back(place);
+      place += AlignedBuffer::Rounded(block.bytes, pages);
     }
-    copies_.push_back(std::move(buffers));
   }
   // What a program prepares for each copy it prepares here and not in a run.
   for (place_ = copies_.size(); place_ > 0; --place_) Use();
@@ -49,7 +75,7 @@ Status ConstantCopies::Make(std::size_t copies) {
 
 void ConstantCopies::Use() {
   for (std::size_t i = 0; i < blocks_.size(); ++i)
-    blocks_[i].use(place_ == 0 ? blocks_[i].data : copies_[place_ - 1][i].data());
+    blocks_[i].use(place_ == 0 ? blocks_[i].data : copies_[place_ - 1][i]);
 }
 
 }  // namespace infimum::cpu

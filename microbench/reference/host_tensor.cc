@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
+std::size_t SizeOf(AlignedBuffer::Pages pages) { return pages == AlignedBuffer::Pages::kHuge ? kHugePage : 4096; }
+
 double FromHalf(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 31;
   const double fraction = bits & 1023;
@@ -70,11 +72,17 @@ T Saturate(double value) {
 
 void AlignedBuffer::Free::operator()(void* memory) const { std::free(memory); }
 
-Result<AlignedBuffer> AlignedBuffer::Make(std::size_t bytes) {
-  // Room behind the end lets kernels read a whole vector past the last element.
-  const std::size_t padded = bytes + 256;
-  const std::size_t alignment = padded >= 2 * kHugePage ? kHugePage : 4096;
-  const std::size_t rounded = (padded + alignment - 1) / alignment * alignment;
+AlignedBuffer::Pages AlignedBuffer::PagesOf(std::size_t bytes) {
+  return bytes + kBehind >= 2 * kHugePage ? Pages::kHuge : Pages::kSmall;
+}
+
+std::size_t AlignedBuffer::Rounded(std::size_t bytes, Pages pages) {
+  const std::size_t page = SizeOf(pages);
+  return (bytes + kBehind + page - 1) / page * page;
+}
+
+Result<AlignedBuffer> AlignedBuffer::Make(std::size_t bytes, Pages pages) {
+  const std::size_t alignment = SizeOf(pages), rounded = Rounded(bytes, pages);
   if (rounded < bytes) return Error{"a buffer larger than the address space, use a smaller layer"};
   AlignedBuffer buffer;
   buffer.memory_.reset(std::aligned_alloc(alignment, rounded));
@@ -82,7 +90,7 @@ Result<AlignedBuffer> AlignedBuffer::Make(std::size_t bytes) {
     return Error{"no memory for " + std::to_string(bytes) + " bytes, use a smaller batch or a larger machine"};
   }
   // A hint: where it is refused the buffer works all the same.
-  if (alignment == kHugePage) (void)madvise(buffer.memory_.get(), rounded, MADV_HUGEPAGE);
+  if (pages == Pages::kHuge) (void)madvise(buffer.memory_.get(), rounded, MADV_HUGEPAGE);
   std::memset(buffer.memory_.get(), 0, rounded);
   buffer.size_ = bytes;
   return buffer;

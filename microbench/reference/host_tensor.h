@@ -18,8 +18,16 @@ namespace infimum::cpu {
 // Zeroed memory, aligned to 64 bytes; large ones to huge pages, which the kernel is asked for.
 class AlignedBuffer {
  public:
+  enum class Pages { kSmall, kHuge };
+  static constexpr std::size_t kBehind =
+      256;  // bytes that may be read behind the end: a whole vector past the last element
+
   AlignedBuffer() = default;
-  static Result<AlignedBuffer> Make(std::size_t bytes);
+  static Result<AlignedBuffer> Make(std::size_t bytes) { return Make(bytes, PagesOf(bytes)); }
+  static Result<AlignedBuffer> Make(std::size_t bytes, Pages pages);
+  static Pages PagesOf(std::size_t bytes);
+  // Whole pages that hold so many bytes and kBehind.
+  static std::size_t Rounded(std::size_t bytes, Pages pages);
 
   void* data() const { return memory_.get(); }
   std::size_t size() const { return size_; }

@@ -122,6 +122,23 @@ TEST(RowsInContext, AWorkloadWithoutSuchARowLosesForEachByteWhatOthersWithAsMany
   }
 }
 
+// Filtered weights of four times the bytes lose 40 us; blocked ones would lose 10, and are the better then.
+TEST(RowsInContext, ACandidateLosesForEachByteOfItsConstantsAsItPacksThem) {
+  const auto row = [](const char* algorithm, double time, std::int64_t bytes, CacheState cache) {
+    Measurement made = Row(algorithm, {Latency(time)}, cache);
+    if (bytes > 0) made.constants = infimum::Bytes{bytes};
+    return made;
+  };
+  const TimedRows rows =
+      InContext({row("filtered", 100, 1024, CacheState::kWarm), row("blocked", 120, 256, CacheState::kWarm),
+                 row("unknown", 120, 0, CacheState::kWarm), row("filtered", 140, 1024, CacheState::kColdWeights)},
+                0);
+  ASSERT_EQ(rows.all().size(), 3u);
+  EXPECT_NEAR(rows.all()[0].time.count(), 140, 1e-9);
+  EXPECT_NEAR(rows.all()[1].time.count(), 130, 1e-9);
+  EXPECT_NEAR(rows.all()[2].time.count(), 130, 1e-9);  // 256 bytes, as the layer's own operands
+}
+
 // 32 MiB of cache at 40 GB/s, and memory at 10.
 DevicePeaks Curve() {
   DevicePeaks peaks;

@@ -31,7 +31,7 @@ std::vector<std::string> Questions(Dialect dialect) {
       "SELECT 'candidate', library, algorithm, input_layout, output_layout FROM candidates",
       "SELECT 'campaign', key, source FROM campaigns",
       fmt::format("SELECT 'measurement', {}, m.measured_at, m.outcome, m.reason, m.library_choice, m.numeric_error, "
-                  "m.flags, m.repetition_count, m.best_us, m.low_us, m.high_us FROM {}",
+                  "m.flags, m.repetition_count, m.best_us, m.low_us, m.high_us, m.constant_bytes FROM {}",
                   kMeasurement, kJoined),
       fmt::format("SELECT 'repetition', {}, r.position, r.count, r.minimum_us, r.median_us, r.p95_us, "
                   "r.clock_low_mhz, r.clock_high_mhz, r.beat_arithmetic_us, r.beat_memory_us, {} "

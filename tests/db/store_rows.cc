@@ -47,6 +47,7 @@ Measurement MakeRow(std::int64_t elements, std::vector<double> medians_us) {
         {9, Latency(median * 0.9), Latency(median), Latency(median * 1.2), {Latency(median), Latency(median / 3)}});
   row.numeric_error = 1.0 / 3;
   row.flags = {"noisy", "launch_bound"};
+  row.constants = Bytes{(std::int64_t{1} << 40) + 1};
   return row;
 }
 
@@ -56,6 +57,7 @@ Measurement MakeFailure(std::int64_t elements, Outcome outcome, const std::strin
   row.reason = reason;
   row.numeric_error.reset();
   row.flags.clear();
+  row.constants.reset();
   return row;
 }
 

@@ -57,6 +57,7 @@ struct Measurement {
   std::vector<Repetition> repetitions;  // of measured only
   std::optional<double> numeric_error;  // in the contract's measure; absent where not checked
   std::vector<std::string> flags;       // "unconverged", "noisy", "launch_bound"
+  std::optional<Bytes> constants;       // operands as the candidate packed them, where that is known
 
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };

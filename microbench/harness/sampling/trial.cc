@@ -87,6 +87,7 @@ Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tool
   beats[1] = backend.TakeBeat();
   trial.repetition->beat = MeanOf(beats);
   trial.numeric_error = numeric_error;
+  if (const Bytes constants = run.constants(); constants.value > 0) trial.constants = constants;
   if (set->launch_bound) trial.flags.emplace_back("launch_bound");
   if (set->noisy) trial.flags.emplace_back("noisy");
   if (set->gave_up) trial.flags.emplace_back("pruned");

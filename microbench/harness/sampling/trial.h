@@ -35,6 +35,7 @@ struct Trial {
   std::optional<Repetition> repetition;  // of measured only
   std::optional<double> numeric_error;
   std::vector<std::string> flags;  // "launch_bound", "noisy", "pruned", "unconverged"
+  std::optional<Bytes> constants;  // of measured only
   Clock::Duration sampling{0};     // by the backend's clock; the rest of a trial is preparing and checking
 
   friend bool operator==(const Trial&, const Trial&) = default;

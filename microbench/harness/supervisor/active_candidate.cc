@@ -26,6 +26,7 @@ void ActiveCandidate::Take(const Trial& trial) {
     row.repetitions.push_back(*trial.repetition);
     for (const std::string& flag : trial.flags) AddFlag(row.flags, flag);
     if (trial.numeric_error) row.numeric_error = trial.numeric_error;
+    row.constants = trial.constants;
     return;
   }
   finished = true;

@@ -28,6 +28,7 @@ static void VisitFields(auto& visit, Like<Trial> auto& trial) {
   visit("flags", trial.flags);
   visit("sampling_ns", trial.sampling);
   visit("numeric_error", trial.numeric_error);
+  visit("constant_bytes", trial.constants, {1});
   visit("repetition", trial.repetition);
 }
 

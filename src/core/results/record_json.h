@@ -113,6 +113,7 @@ void VisitFacts(Visitor& visit, Row& row) {
   visit("outcome", row.outcome);
   visit.Sparse("reason", row.reason);
   visit("numeric_error", row.numeric_error);
+  visit("constant_bytes", row.constants, {1});
   visit.Sparse("flags", row.flags);
 }
 

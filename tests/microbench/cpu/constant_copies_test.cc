@@ -92,8 +92,30 @@ INSTANTIATE_TEST_SUITE_P(
         "convolution dtype=bf16:bf16:bf16 in=1x16x14x14 out_channels=24 kernel=1x1 stride=1x1 dilation=1x1 "
         "pad=0,0,0,0 groups=1 bias=no weights=const",
         "matmul dtype=f32:f32:f32 a=1x16x48 b=1x48x40 bias=column weights=const",
+        // Weights on huge pages, a bias on small ones.
+        "matmul dtype=f32:f32:f32 a=1x1x1100 b=1x1100x1000 bias=column weights=const",
         "recurrent kind=lstm dtype=f32:f32:f32 sequence=4 batch=1 input=24 hidden=16 directions=2 bias=yes "
         "weights=const"));
+
+// What one program's copies were in holds another's next: nothing of the first may show.
+TEST(ConstantCopies, OfSeveralProgramsMayFollowOneAnother) {
+  Layer large("matmul dtype=f32:f32:f32 a=1x4x96 b=1x96x80 bias=column weights=const");
+  Layer small("matmul dtype=f32:f32:f32 a=1x4x24 b=1x24x20 bias=column weights=const");
+  for (Layer* layer : {&large, &small, &large, &small}) {
+    const Result<std::unique_ptr<Program>> program =
+        OffersFor(layer->problem.config, CandidateTier::kEngine).front().make(layer->problem);
+    ASSERT_TRUE(program.ok());
+    ConstantCopies copies(**program);
+    ASSERT_TRUE(copies.Make(5).ok());
+    // Moved with what they hold, as those of a replay are.
+    ConstantCopies moved = std::move(copies);
+    for (int run = 0; run < 10; ++run) {
+      moved.Next();
+      ASSERT_TRUE((*program)->Run().ok());
+      EXPECT_TRUE(layer->IsRight(**program));
+    }
+  }
+}
 
 TEST(ConstantCopies, AreRefusedWhereThereAreNoConstants) {
   Layer layer("pointwise kind=relu dtype=f32:-:f32 in=64");

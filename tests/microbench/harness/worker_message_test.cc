@@ -43,6 +43,7 @@ TEST(WorkerAnswer, ParsingAFormattedOneGivesItBack) {
   trial.outcome = Outcome::kMeasured;
   trial.reason = "two\nlines";
   trial.numeric_error = 2e-7;
+  trial.constants = Bytes{std::int64_t{1} << 40};
   trial.flags = {"noisy"};
   trial.sampling = std::chrono::nanoseconds(77);
   trial.repetition = Repetition{

@@ -1,0 +1,16 @@
+-- The rows of schema-8.db, for a PostgreSQL database of schema 8.
+INSERT INTO generations (id, name, year) VALUES (1, 'First', NULL);
+INSERT INTO devices (id, key, kind, name, vendor, identity, cores, last_level_cache_bytes, memory_bytes, generation_id) VALUES (1, 'cpu/Test/family=25/model=1/l1=32K', 'cpu', 'A processor of a test', 'Test', '{"family":"25","l1":"32K","model":"1"}', 2, 33554432, 8589934592, 1);
+INSERT INTO environments (id, key, libraries, threads) VALUES (1, 'threads=1/library:onednn=3.2.0', '{"onednn":"3.2.0"}', 1);
+INSERT INTO evidence (id, text, facts) VALUES (1, 'affinity=pinned:0/infimum=0.1.0/system=Linux%206.1', '{"affinity":"pinned:0","infimum":"0.1.0","system":"Linux 6.1"}');
+INSERT INTO environment_libraries (environment_id, library, version) VALUES (1, 'onednn', '3.2.0');
+INSERT INTO workloads (id, text, family) VALUES (1, 'pointwise kind=relu dtype=f32:-:f32 in=100', 'pointwise');
+INSERT INTO workloads (id, text, family) VALUES (2, 'pointwise kind=relu dtype=f32:-:f32 in=200', 'pointwise');
+INSERT INTO candidates (id, library, algorithm, input_layout, output_layout) VALUES (1, 'onednn', 'eltwise:avx2', 'any', 'nchw');
+INSERT INTO campaigns (id, key, source, imported_at) VALUES (1, '', '', '');
+INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, evidence_id, campaign_id, measured_at, outcome, reason, library_choice, numeric_error, flags, repetition_count, best_us, low_us, high_us, weight) VALUES (1, 1, 1, 'strict-f32', 'warm', 1, 1, 1, 1, '2026-11-21T10:47:44Z', 'measured', '', 1, 0.3333333333333333, '["noisy","launch_bound"]', 2, 2.0, 1.8, 3.0, 12);
+INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, evidence_id, campaign_id, measured_at, outcome, reason, library_choice, numeric_error, flags, repetition_count, best_us, low_us, high_us, weight) VALUES (2, 2, 1, 'strict-f32', 'warm', 1, 1, 1, 1, '2026-11-21T10:47:44Z', 'failed', 'signal 11', 1, NULL, '[]', 0, NULL, NULL, NULL, 2);
+INSERT INTO repetitions (measurement_id, position, count, minimum_us, median_us, p95_us, samples_us, clock_low_mhz, clock_high_mhz) VALUES (1, 0, 9, 1.8, 2.0, 2.4, '\x0000000000000040555555555555e53f', NULL, NULL);
+INSERT INTO repetitions (measurement_id, position, count, minimum_us, median_us, p95_us, samples_us, clock_low_mhz, clock_high_mhz) VALUES (1, 1, 9, 2.7, 3.0, 3.5999999999999996, '\x0000000000000840000000000000f03f', NULL, NULL);
+INSERT INTO peak_rates (device_id, kind, working_set_bytes, dtype, threads, source, per_second) VALUES (1, 'copy', 1048576, 'f32', 1, 'measured', 1000000000.0);
+INSERT INTO runs (id, framework, framework_version, model_name, model_sha256, device_key, dims, threads, contract, details, best_us, low_us, high_us) VALUES (1, 'onnxruntime', '1.31.1', 'resnet50', 'ab12', 'cpu/Test/family=25/model=1/l1=32K', '{"batch":8,"seq":128}', 1, 'strict-f32', '{"end_to_end":[[100.5,99.25],[101.0]],"layers":[{"inputs":["x","w"],"name":"conv","nodes":["n0"],"op":"Conv","outputs":["y"],"provider":"CPUExecutionProvider","samples_us":[10.0,11.0]}],"settings":{"graph_optimization_level":"all"},"warnings":["one warning"]}', 99.875, 99.25, 101.0);
