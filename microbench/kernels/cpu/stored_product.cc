@@ -193,7 +193,7 @@ class StoredProgram : public Program {
         const std::int64_t end = std::min(block + together, matrix.blocks);
         kernels_.stored_panel(matrix, group, block, end, panel);
         kernels_.panel_tile(panel, kPackedColumns, (end - block) * matrix.block, a + block * matrix.block, padded_,
-                            rows_, y, step, block == 0);
+                            rows_, y, step, block == 0, panel);
       }
     } else {
       const char* const packed = matrix.packed + group * matrix.group_bytes();

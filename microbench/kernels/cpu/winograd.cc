@@ -251,10 +251,13 @@ class WinogradProgram : public Program {
       const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
       for (std::int64_t product = 0; product < products(); ++product) {
         const float* const taps = taps_ + panel * inputs() * products() + product * inputs() * columns;
-        for (std::int64_t k = 0; k < inputs(); k += depth_)
-          kernels_.panel_tile(taps + k * columns, columns, std::min(depth_, inputs() - k),
-                              transformed + product * input_step() + k, tile_step, count, sums + product * kSumStep,
-                              products() * kSumStep, k == 0);
+        for (std::int64_t k = 0; k < inputs(); k += depth_) {
+          // All taps lie in the order in which they are read.
+          const std::int64_t depth = std::min(depth_, inputs() - k);
+          kernels_.panel_tile(taps + k * columns, columns, depth, transformed + product * input_step() + k, tile_step,
+                              count, sums + product * kSumStep, products() * kSumStep, k == 0,
+                              taps + (k + depth) * columns);
+        }
       }
       const FilterEnd finish{bias_ == nullptr ? nullptr : bias_ + panel, nullptr, end_.low, end_.high};
       for (std::int64_t i = 0; i < count; ++i) {

@@ -111,16 +111,17 @@ void Panel(const StoredMatrix& matrix, const char* group, std::int64_t begin, st
   }
 }
 
-// kRows rows of a times kWide vectors of a panel's columns.
+// kRows rows of a times kWide vectors of a panel's columns. Of each row of the panel one line of `next` comes near.
 template <int kRows, int kWide>
 inline void Block(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
-                  float* y, std::int64_t y_step, bool is_first) {
+                  float* y, std::int64_t y_step, bool is_first, const float* next) {
   Floats sums[kRows][kWide];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < kWide; ++v) sums[r][v] = is_first ? Floats{} : LoadFloats(y + r * y_step + v * kFloats);
-  for (std::int64_t k = 0; k < depth; ++k, panel += columns) {
+  for (std::int64_t k = 0; k < depth; ++k, panel += columns, next += columns) {
+    __builtin_prefetch(next, 0, 2);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       const Floats factor = a[r * a_step + k] - Floats{};  // adding to zero would be an instruction
@@ -137,17 +138,17 @@ inline void Block(const float* panel, std::int64_t columns, std::int64_t depth, 
 // kRows rows of a times a panel, added to y where it is not the first.
 template <int kRows>
 void Tile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step, float* y,
-          std::int64_t y_step, bool is_first) {
+          std::int64_t y_step, bool is_first, const float* next) {
   constexpr int kWide = kFloats == 16 ? 4 : 2;
   std::int64_t column = 0;
   for (; column + kWide * kFloats <= columns; column += kWide * kFloats)
-    Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first);
+    Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next);
   if (kWide > 2 && column + 2 * kFloats <= columns) {
-    Block<kRows, 2>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first);
+    Block<kRows, 2>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next);
     column += 2 * kFloats;
   }
   for (; column < columns; column += kFloats)
-    Block<kRows, 1>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first);
+    Block<kRows, 1>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next);
 }
 
 #if defined(__AVX2__)
@@ -251,10 +252,16 @@ void StoredPanel(const StoredMatrix& matrix, std::int64_t group, std::int64_t be
 }
 
 void PanelTile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
-               std::int64_t rows, float* y, std::int64_t y_step, bool is_first) {
+               std::int64_t rows, float* y, std::int64_t y_step, bool is_first, const float* next) {
+  constexpr std::int64_t kLine = 16;  // floats
+  // Each group of rows fetches one line of a row of the next panel; neighbours come in pairs on many processors.
+  std::int64_t line = 0;
   const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
-    for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step)
-      Tile<kRows>(panel, columns, depth, a, a_step, y, y_step, is_first);
+    for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step) {
+      Tile<kRows>(panel, columns, depth, a, a_step, y, y_step, is_first, line < columns ? next + line : panel);
+      line += 2 * kLine;
+      if (line == kPackedColumns) line = kLine;
+    }
   };
   run(std::integral_constant<int, 6>());
   run(std::integral_constant<int, 4>());
