@@ -113,31 +113,37 @@ void TimedRows::PutInContext(std::span<const Measurement> cold,
     const auto found = from_memory.find(PlaceOf(*timed.row));
     return found == from_memory.end() ? nullptr : found->second;
   };
-  // What a byte from memory costs at least: by workload, and by the bytes of a workload's constants.
-  const auto packed = [&](const Measurement& row, double bytes) {
-    return row.constants ? static_cast<double>(row.constants->value) : bytes;
+  // What constants from memory cost at least: by workload, and by the bytes of a workload's constants.
+  struct Least {
+    Latency whole = Latency::max(), of_byte = Latency::max();
+
+    void Note(Latency loss, double packed) {
+      whole = std::min(whole, loss);
+      of_byte = std::min(of_byte, loss / packed);
+    }
+    Latency Of(double packed) const { return std::min(whole, of_byte * packed); }
   };
-  std::map<std::string_view, Latency> of_workload;
-  std::map<double, Latency> of_bytes;
-  const auto note = [](auto& losses, const auto& key, Latency loss) {
-    Latency& least = losses.emplace(key, loss).first->second;
-    least = std::min(least, loss);
+  const auto packed = [](const std::optional<Bytes>& own, double bytes) {
+    return own ? static_cast<double>(own->value) : bytes;
   };
+  std::map<std::string_view, Least> of_workload;
+  std::map<double, Least> of_bytes;
   for (const TimedRow& timed : timed_) {
-    const Measurement* row = cold_of(timed);
+    const Measurement* const row = cold_of(timed);
     const double bytes = row == nullptr ? 0 : near(row->workload).bytes;
     if (!(bytes > 0)) continue;
-    const Latency loss = std::max(Latency(0), PointValue(row->repetitions) - timed.time) / packed(*row, bytes);
-    note(of_workload, row->workload.text, loss);
-    note(of_bytes, bytes, loss);
+    const Latency loss = std::max(Latency(0), PointValue(row->repetitions) - timed.time);
+    const double own = packed(row->constants ? row->constants : timed.row->constants, bytes);
+    of_workload[row->workload.text].Note(loss, own);
+    of_bytes[bytes].Note(loss, own);
   }
   const auto borrowed = [&](const Measurement& row, double bytes) -> std::optional<Latency> {
-    if (const auto own = of_workload.find(row.workload.text); own != of_workload.end())
-      return own->second * packed(row, bytes);
+    const double needed = packed(row.constants, bytes);
+    if (const auto own = of_workload.find(row.workload.text); own != of_workload.end()) return own->second.Of(needed);
     std::optional<Latency> least;
     for (auto like = of_bytes.lower_bound(bytes / kSameConstants);
          like != of_bytes.end() && like->first <= bytes * kSameConstants; ++like)
-      least = std::min(least.value_or(Latency::max()), like->second * packed(row, bytes));
+      least = std::min(least.value_or(Latency::max()), like->second.Of(needed));
     return least;
   };
   for (TimedRow& timed : timed_) {

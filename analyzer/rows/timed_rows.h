@@ -63,7 +63,7 @@ class LayoutTexts {
 enum class WeightsFrom : std::uint8_t {
   kAsMeasured,  // the row's own cache state; or it has none; or all of them stay near
   kBoth,        // in context, by a row with weights from memory
-  kBorrowed,    // in context, by what a byte costs another candidate, or a workload with as many constants
+  kBorrowed,    // in context, by another candidate's or a workload's with as many constants
   kCaches,      // in context, but no such row is known: warm
 };
 
@@ -85,8 +85,9 @@ class TimedRows {
   explicit TimedRows(std::vector<Measurement> rows, const Pace& pace = {});
   // In context: each warm row's repetitions become s x warm + (1 - s) x what the same candidate takes with weights from
   // memory, as `rows` say, which then are gone. The best seen stays the warm row's. A candidate without such a row is
-  // taken to lose, for each byte of its constants as it packs them, as little as the one of its workload that loses
-  // least; of a workload without one, as the workloads with as many bytes of constants (within 2 %).
+  // taken to lose as little as the one of its workload that loses least, and for each byte of its constants, as it
+  // packs them, as little as the one that loses least for each; of a workload without such rows, as the workloads with
+  // as many bytes of constants (within 2 %).
   TimedRows(std::vector<Measurement> rows, const std::function<NearConstants(const WorkloadKey&)>& near,
             const Pace& pace = {});
   TimedRows(TimedRows&&) = default;

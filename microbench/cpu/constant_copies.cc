@@ -27,14 +27,21 @@ Status ConstantCopies::TakeMemory(std::size_t copies) {
     memory_[i] = std::move(Idle()[i]);
     if (memory_[i].data() != nullptr && memory_[i].size() >= bytes[i]) continue;
     memory_[i] = {};  // before there is more
-    INFIMUM_ASSIGN_OR_RETURN(memory_[i], AlignedBuffer::Make(bytes[i], static_cast<AlignedBuffer::Pages>(i)));
+    Result<AlignedBuffer> made = AlignedBuffer::Make(bytes[i], static_cast<AlignedBuffer::Pages>(i));
+    if (!made.ok()) {
+      Idle() = {};
+      made = AlignedBuffer::Make(bytes[i], static_cast<AlignedBuffer::Pages>(i));
+    }
+    INFIMUM_ASSIGN_OR_RETURN(memory_[i], std::move(made));
   }
   return {};
 }
 
 void ConstantCopies::GiveBack() {
   for (std::size_t i = 0; i < memory_.size(); ++i)
-    if (memory_[i].data() != nullptr) Idle()[i] = std::move(memory_[i]);
+    if (memory_[i].data() != nullptr && (Idle()[i].data() == nullptr || Idle()[i].size() < memory_[i].size()))
+      Idle()[i] = std::move(memory_[i]);
+  memory_ = {};
 }
 
 Status ConstantCopies::Make(std::size_t copies) {

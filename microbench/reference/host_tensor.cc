@@ -89,8 +89,9 @@ Result<AlignedBuffer> AlignedBuffer::Make(std::size_t bytes, Pages pages) {
   if (buffer.memory_ == nullptr) {
     return Error{"no memory for " + std::to_string(bytes) + " bytes, use a smaller batch or a larger machine"};
   }
-  // A hint: where it is refused the buffer works all the same.
+  // A hint: where it is refused the buffer works all the same. What is large and asks for small pages is many buffers.
   if (pages == Pages::kHuge) (void)madvise(buffer.memory_.get(), rounded, MADV_HUGEPAGE);
+  if (pages != PagesOf(bytes)) (void)madvise(buffer.memory_.get(), rounded, MADV_NOHUGEPAGE);
   std::memset(buffer.memory_.get(), 0, rounded);
   buffer.size_ = bytes;
   return buffer;

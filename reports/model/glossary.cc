@@ -42,8 +42,9 @@ constexpr auto kTags = std::to_array<Explained>({
      "caches warm and its time with "
      "weights from memory."},
     {"borrowed-cold-weights",
-     "The best candidate of some layers was not measured with weights from memory: it is taken to lose as much by them "
-     "as the candidate of the layer, or a layer with as many weights, that loses least."},
+     "The best candidate of some layers was not measured with weights from memory: it is taken to lose as little by "
+     "them "
+     "as the candidate of the layer, or of a layer with as many weights, that loses least in all or for each byte."},
     {"some-weights-warm",
      "Some layers have no row with weights from memory and count with all caches warm: the true bound is higher."},
     {"warm-caches", "Inputs and weights of a layer may already be in the caches."},

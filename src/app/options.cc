@@ -120,14 +120,9 @@ std::string IsBackend(const std::string& name) {
 }
 
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options) {
-  constexpr const char* kMeans = "the runner to measure with: infimum-microbench-NAME";
-  CLI::Option* const option = AddValue(command, "--backend", backend, "NAME", kMeans)->check(IsBackend);
-  if (!backend.empty()) {
-    option->capture_default_str();
-  } else {
-    if (const Result<Installation> installation = Installation::Find()) backend = installation->DefaultBackend();
-    option->default_str("cuda where it is and an NVIDIA GPU, else onednn");
-  }
+  AddValue(command, "--backend", backend, "NAME", "the runner to measure with: infimum-microbench-NAME")
+      ->check(IsBackend)
+      ->capture_default_str();
   AddValue(command, "--backend-option", backend_options, "NAME=VALUE", "passed to the runner")
       ->check([](const std::string& text) {
         const std::size_t at = text.find('=');

@@ -72,7 +72,6 @@ void AddDatabase(CLI::App* command, std::string& address);
 void AddThreads(CLI::App* command, std::int64_t& threads);
 // A check of an option: "" where there is a runner of this name, else which there are.
 std::string IsBackend(const std::string& name);
-// Without a `backend` the default is this machine's.
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options);
 void AddBudget(CLI::App* command, std::chrono::seconds& budget);
 void AddContract(CLI::App* command, std::optional<NumericContract>& contract);

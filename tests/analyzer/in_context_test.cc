@@ -102,7 +102,7 @@ TEST(RowsInContext, AFailedRowFromMemoryIsNone) {
 
 // Of twice the bytes, and of as many; what has another number of constants borrows nothing.
 TEST(RowsInContext, AWorkloadWithoutSuchARowLosesForEachByteWhatOthersWithAsManyConstantsLose) {
-  const std::map<std::string, double> bytes{{"known", 1000}, {"like", 1010}, {"other", 2000}};
+  const std::map<std::string, double> bytes{{"known", 1000}, {"like", 990}, {"other", 2000}};
   const auto row = [](const std::string& workload, double time, CacheState cache) {
     Measurement made = Row("gemm", {Latency(time)}, cache);
     made.workload.text = workload;
@@ -115,14 +115,15 @@ TEST(RowsInContext, AWorkloadWithoutSuchARowLosesForEachByteWhatOthersWithAsMany
                        });
   for (const TimedRow& timed : rows.all()) {
     const std::string& workload = timed.row->workload.text;
-    EXPECT_NEAR(timed.time.count(), workload == "known" ? 14 : workload == "like" ? 20 + 4 * 1.01 : 30, 1e-9);
+    EXPECT_NEAR(timed.time.count(), workload == "known" ? 14 : workload == "like" ? 20 + 4 * 0.99 : 30, 1e-9);
     EXPECT_EQ(timed.weights, workload == "known"  ? WeightsFrom::kBoth
                              : workload == "like" ? WeightsFrom::kBorrowed
                                                   : WeightsFrom::kCaches);
   }
 }
 
-// Filtered weights of four times the bytes lose 40 us; blocked ones would lose 10, and are the better then.
+// Filtered weights of four times the bytes lose 40 us; blocked ones would lose 10, and are the better then. Larger ones
+// need not lose more.
 TEST(RowsInContext, ACandidateLosesForEachByteOfItsConstantsAsItPacksThem) {
   const auto row = [](const char* algorithm, double time, std::int64_t bytes, CacheState cache) {
     Measurement made = Row(algorithm, {Latency(time)}, cache);
@@ -131,12 +132,14 @@ TEST(RowsInContext, ACandidateLosesForEachByteOfItsConstantsAsItPacksThem) {
   };
   const TimedRows rows =
       InContext({row("filtered", 100, 1024, CacheState::kWarm), row("blocked", 120, 256, CacheState::kWarm),
-                 row("unknown", 120, 0, CacheState::kWarm), row("filtered", 140, 1024, CacheState::kColdWeights)},
+                 row("unknown", 120, 0, CacheState::kWarm), row("larger", 130, 4096, CacheState::kWarm),
+                 row("filtered", 140, 1024, CacheState::kColdWeights)},
                 0);
-  ASSERT_EQ(rows.all().size(), 3u);
+  ASSERT_EQ(rows.all().size(), 4u);
   EXPECT_NEAR(rows.all()[0].time.count(), 140, 1e-9);
   EXPECT_NEAR(rows.all()[1].time.count(), 130, 1e-9);
   EXPECT_NEAR(rows.all()[2].time.count(), 130, 1e-9);  // 256 bytes, as the layer's own operands
+  EXPECT_NEAR(rows.all()[3].time.count(), 170, 1e-9);
 }
 
 // 32 MiB of cache at 40 GB/s, and memory at 10.

@@ -40,19 +40,6 @@ TEST_F(InstallationTest, AnUnknownBackendIsAnErrorThatGuessesAndLists) {
   EXPECT_FALSE(installation.Runner("../bin/infimum-microbench-onednn").ok());
 }
 
-TEST_F(InstallationTest, AGpuMeasuresWhereItsRunnerIsUnlessItIsDeclined) {
-  const Installation installation(prefix_ / "bin");
-  setenv("INFIMUM_GPU", "on", 1);
-  EXPECT_EQ(installation.DefaultBackend(), "onednn");  // no runner
-  std::ofstream(prefix_ / "bin/infimum-microbench-cuda") << "";
-  EXPECT_EQ(installation.DefaultBackend(), "cuda");
-  setenv("INFIMUM_GPU", "off", 1);
-  EXPECT_EQ(installation.DefaultBackend(), "onednn");
-  unsetenv("INFIMUM_GPU");
-  const bool is_here = std::filesystem::exists("/dev/nvidiactl") || std::filesystem::exists("/dev/dxg");
-  EXPECT_EQ(installation.DefaultBackend(), is_here ? "cuda" : "onednn");
-}
-
 TEST_F(InstallationTest, AGpuIsFoundByItsNamesAndByHowTheyBegin) {
   const std::filesystem::path gpus = prefix_ / "share/infimum/gpus";
   std::filesystem::create_directories(gpus);

@@ -246,17 +246,19 @@ class WinogradProgram : public Program {
                            inputs()};
       kernels_.filter_input(tile_, input_.data() + n * image, tile, transformed + i * tile_step, input_step());
     }
+    const float* const taps_end = taps_ + products() * inputs() * outputs();
     const std::int64_t result = height() * width() * outputs();
     for (std::int64_t panel = 0; panel < outputs(); panel += kPackedColumns) {
       const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
       for (std::int64_t product = 0; product < products(); ++product) {
         const float* const taps = taps_ + panel * inputs() * products() + product * inputs() * columns;
         for (std::int64_t k = 0; k < inputs(); k += depth_) {
-          // All taps lie in the order in which they are read.
           const std::int64_t depth = std::min(depth_, inputs() - k);
-          kernels_.panel_tile(taps + k * columns, columns, depth, transformed + product * input_step() + k, tile_step,
-                              count, sums + product * kSumStep, products() * kSumStep, k == 0,
-                              taps + (k + depth) * columns);
+          const float *const own = taps + k * columns, *const next = own + depth * columns;
+          // All taps lie in the order in which they are read.
+          kernels_.panel_tile(own, columns, depth, transformed + product * input_step() + k, tile_step, count,
+                              sums + product * kSumStep, products() * kSumStep, k == 0,
+                              taps_end - next >= depth * columns ? next : own);
         }
       }
       const FilterEnd finish{bias_ == nullptr ? nullptr : bias_ + panel, nullptr, end_.low, end_.high};

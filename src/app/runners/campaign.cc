@@ -164,8 +164,7 @@ Result<RunnerDescription> DescribeRunner(const Installation& installation, const
   };
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(request, take));
   if (end.interrupted) return Error{"interrupted"};
-  const char* const way = options.backend == "cuda" ? "; --backend onednn measures the processor" : "";
-  if (end.exit_code != 0) return Error{RunnerError(end, options.backend).message + way};
+  if (end.exit_code != 0) return RunnerError(end, options.backend);
   std::optional<RunnerDescription> description;
   std::istringstream text(journal);
   INFIMUM_RETURN_IF_ERROR(ReadJournal(text, options.backend + " runner", [&](ResultsRecord record) -> Status {

@@ -1,6 +1,6 @@
 // Runs a plan on a backend's runner, as a child process, and keeps every row in the store as it arrives.
 //
-//   CampaignOptions options{.backend = installation.DefaultBackend(), .budget = std::chrono::minutes(3)};
+//   CampaignOptions options{.backend = "onednn", .budget = std::chrono::minutes(3)};
 //   Result<CampaignEnd> end = RunCampaign(installation, plan, options, store, talk);
 //
 // Rows are imported in transactions at most half a second apart: what ends this process loses no more.
@@ -20,7 +20,7 @@
 namespace infimum {
 
 struct CampaignOptions {
-  std::string backend;  // "onednn"
+  std::string backend = "onednn";
   std::int64_t threads = 1;
   std::chrono::seconds budget{180};
   CandidateTier tier = CandidateTier::kEngine;

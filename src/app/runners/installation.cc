@@ -65,16 +65,6 @@ Result<std::filesystem::path> Installation::Runner(std::string_view backend) con
   return Choose(binaries_, "backend", "infimum-microbench-", backend, "");
 }
 
-std::string Installation::DefaultBackend() const {
-  const char* const given = std::getenv("INFIMUM_GPU");
-  const std::string_view wish = given == nullptr ? "auto" : given;
-  std::error_code error;
-  const auto exists = [&](const char* path) { return std::filesystem::exists(path, error); };
-  // The driver's own device, and WSL's. Asking the driver takes longer than most commands.
-  const bool is_wanted = wish == "on" || (wish != "off" && (exists("/dev/nvidiactl") || exists("/dev/dxg")));
-  return is_wanted && Runner("cuda") ? "cuda" : "onednn";
-}
-
 Result<std::filesystem::path> Installation::Enumerator(std::string_view backend) const {
   const std::filesystem::path path = binaries_ / fmt::format("infimum-candidates-{}", backend);
   std::error_code error;

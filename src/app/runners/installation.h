@@ -24,10 +24,6 @@ class Installation {
   // "infimum-microbench-<backend>"; an error lists the backends that are there.
   Result<std::filesystem::path> Runner(std::string_view backend) const;
 
-  // What measures where nobody says: "cuda" where its runner is and an NVIDIA GPU, else "onednn". INFIMUM_GPU=on and
-  // off say so instead.
-  std::string DefaultBackend() const;
-
   // "infimum-candidates-<backend>", which asks a library about devices that are not here.
   Result<std::filesystem::path> Enumerator(std::string_view backend) const;
 

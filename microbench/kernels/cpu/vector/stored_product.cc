@@ -142,13 +142,14 @@ void Tile(const float* panel, std::int64_t columns, std::int64_t depth, const fl
   constexpr int kWide = kFloats == 16 ? 4 : 2;
   std::int64_t column = 0;
   for (; column + kWide * kFloats <= columns; column += kWide * kFloats)
-    Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next);
+    Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first,
+                        column == 0 ? next : panel + column);
   if (kWide > 2 && column + 2 * kFloats <= columns) {
-    Block<kRows, 2>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next);
+    Block<kRows, 2>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, panel + column);
     column += 2 * kFloats;
   }
   for (; column < columns; column += kFloats)
-    Block<kRows, 1>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next);
+    Block<kRows, 1>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, panel + column);
 }
 
 #if defined(__AVX2__)

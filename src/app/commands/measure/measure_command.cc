@@ -119,14 +119,15 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   if (framework.framework != framework::kTensorRt) INFIMUM_RETURN_IF_ERROR(CheckWritable(options.profile));
   CampaignOptions campaign = options.campaign;
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  // The processor's runner describes the processor; TensorRT is on a GPU.
+  if (campaign.backend.empty()) campaign.backend = NeedsGpu(framework.framework) ? "cuda" : "onednn";
+
   // Read first: it refuses what ONNX Runtime would refuse less clearly, and names unbound dimensions.
   ReadOptions read;
   read.dims = framework.dims;
   read.needs_weights = true;
   INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.model, read));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
-  if (campaign.backend.empty())
-    campaign.backend = NeedsGpu(framework.framework) ? "cuda" : installation.DefaultBackend();
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const Device device, DescribeDevice(installation, campaign, framework));
   framework.contract = MainContract(graph);
@@ -184,9 +185,9 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   AddDims(command, options->dims);
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
-  AddBackend(command, options->campaign.backend, options->backend_options);
   options->campaign.backend.clear();  // until the framework is known
-  command->get_option("--backend")->default_str("cuda of tensorrt, or where it is and an NVIDIA GPU, else onednn");
+  AddBackend(command, options->campaign.backend, options->backend_options);
+  command->get_option("--backend")->default_str("onednn; of tensorrt cuda");
   AddValue(command, "--framework", options->framework.framework, "F", "onnxruntime, openvino, pytorch or tensorrt")
       ->capture_default_str();
   AddFrameworkBuild(command, options->framework);
