@@ -20,9 +20,10 @@ constexpr std::int64_t kApplicationId = 0x696e666d;  // "infm"
 
 // SQLite keeps the number in the file's header, beside a number that marks our files.
 Result<std::int64_t> SchemaOfSqlite(Connection& connection) {
+  // First: another process may make the store between two of these, and where it has objects it has the numbers.
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t objects, connection.AskInteger("SELECT count(*) FROM sqlite_schema"));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t version, connection.AskInteger("PRAGMA user_version"));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t application, connection.AskInteger("PRAGMA application_id"));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t objects, connection.AskInteger("SELECT count(*) FROM sqlite_schema"));
   if (objects == 0 && version == 0) return 0;
   if (application != kApplicationId || version < 1) {
     return Error{fmt::format("{}: a SQLite file, but not an infimum store; give --db another name", connection.name())};
