@@ -80,6 +80,18 @@ bool MovesBytesOnly(const Workload& workload) {
          !std::holds_alternative<SortConfig>(*config) && !std::holds_alternative<PoolingConfig>(*config);
 }
 
+void SetFree(ResolvedLayer& layer) {
+  const std::size_t resources = layer.times.occupancy.size();
+  const LayerId id = layer.known.layer;
+  layer = ResolvedLayer();
+  layer.times.occupancy.assign(resources, Latency(0));
+  layer.fused = layer.times;
+  layer.known.layer = id;
+  layer.known.status = LatencyStatus::kFree;
+  layer.known.latency = Latency(0);
+  layer.known.reason = "a change of layout alone: what it makes is, in the layout that its readers take, what it reads";
+}
+
 LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regions, const Selection& selection,
                                  const DeviceModel& device, const Residency& residency)
     : rows_(rows),

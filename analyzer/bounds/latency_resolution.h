@@ -73,6 +73,9 @@ struct ResolvedLayer {
   bool is_exact = true;                // whether `fused` is the best selection in its bodies, not a relaxation
 };
 
+// Of a transpose that its readers' layouts spare: it takes no time and moves nothing.
+void SetFree(ResolvedLayer& layer);
+
 struct ResolvedRegion {
   const KnownRegion* known = nullptr;  // null where only observed
   std::vector<LayerId> layers;

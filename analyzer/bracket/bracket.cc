@@ -137,9 +137,10 @@ Result<WhatIfOutcome> OnOtherDevice(const ModelGraph& graph, const Bracket& brac
   WhatIfOutcome outcome{what_if.name, 0, {}};
   Latency roofline = LaunchesOf(graph, device, residency);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    // A body's layers are not listed: its floor is kept.
+    // A body's layers are not listed: its floor is kept. What is free has none.
     const Latency now = layers[i].known.floor;
-    const Latency then = graph.layers[i].bodies.empty() ? resolver.RooflineOf(graph, i, device) : now;
+    const bool is_listed = graph.layers[i].bodies.empty() && layers[i].known.status != LatencyStatus::kFree;
+    const Latency then = is_listed ? resolver.RooflineOf(graph, i, device) : now;
     if (then != now) ++outcome.layers;
     roofline += then;
   }
@@ -205,6 +206,8 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   if (options.takes)
     std::erase_if(regions, [&](const ResolvedRegion& region) { return !options.takes(region.known->region); });
   resolver.Observe(graph, options.observed, layers, regions);
+  const LayoutPlanner planner(graph, selection, layers, regions);
+  for (const LayerId transpose : planner.free_transposes()) SetFree(layers[transpose.index()]);
 
   Bracket bracket;
   bracket.selection = selection;
@@ -228,8 +231,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   SetMarginalGains(problem, combined.parallel.latency, layers);
   for (const WhatIf& what_if : options.what_ifs)
     if (what_if.peaks.empty()) bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
-  INFIMUM_ASSIGN_OR_RETURN(bracket.layouts,
-                           PlanLayouts(graph, source, selection, bracket.environments, device, layers, regions));
+  INFIMUM_ASSIGN_OR_RETURN(bracket.layouts, planner.Plan(source, selection, bracket.environments, device));
   const ContextOfSelection context = FindContext(graph, residency, problem, combined.chosen, layers, regions);
   if (!selection.cache) bracket.context = context.context();
   bracket.regions = RegionsOf(regions, combined.chosen, layers);

@@ -15,7 +15,6 @@
 #include "analyzer/types/disjoint_sets.h"
 
 namespace infimum {
-namespace {
 
 // A graph's layers and regions with the layouts that their candidates declare: the question that ChooseLayouts answers,
 // and what its numbers mean.
@@ -34,6 +33,7 @@ class LayoutGraph {
 
   // Whether some candidate that took part reads or writes anything but row-major.
   bool has_layouts() const { return has_layouts_; }
+  const std::vector<LayerId>& free_transposes() const { return free_transposes_; }
   // No layout was given up.
   bool is_complete() const { return is_complete_; }
 
@@ -91,6 +91,7 @@ class LayoutGraph {
   void NumberTensors();
   void NumberOptions();
   void AddOptions(const DeclaredNode& declared, LayoutNode& node);
+  void AddViews(const DeclaredNode& declared, LayoutNode& node);
   std::optional<std::uint8_t> IndexOf(std::size_t tensor, std::uint32_t number) const;
   void FindReorders();
   std::vector<ReorderConfig> MakeReorders(const LayoutPair& pair) const;
@@ -102,6 +103,8 @@ class LayoutGraph {
   std::vector<Behind> behind_;                           // of all nodes' options, one node after the other
   std::vector<std::size_t> first_option_;                // by node
   std::vector<std::optional<std::size_t>> region_of_;
+  std::vector<LayerId> free_transposes_;
+  const Candidate view_{"infimum", "view", "", ""};
   LayoutProblem problem_;
   std::vector<KeyedWorkload> reorders_;
   std::unordered_map<LayoutPair, ReordersOfPair, PairHash> pairs_;
@@ -205,6 +208,7 @@ void LayoutGraph::NumberOptions() {
     first_option_.push_back(behind_.size());
     region_of_.push_back(declared.region);
     AddOptions(declared, node);
+    if (declared.transpose != nullptr) AddViews(declared, node);
     node.layers = std::move(declared.layers);
     node.reads = std::move(declared.reads);
     node.writes = std::move(declared.writes);
@@ -249,6 +253,27 @@ void LayoutGraph::AddOptions(const DeclaredNode& declared, LayoutNode& node) {
     std::ranges::fill(layouts, std::uint8_t{0});
     add(*std::ranges::min_element(options, {}, &DeclaredOption::cost));
   }
+}
+
+void LayoutGraph::AddViews(const DeclaredNode& declared, LayoutNode& node) {
+  const std::size_t from = declared.reads[0], to = declared.writes[0];
+  const auto runs_of = [&](std::size_t tensor, std::size_t layout) {
+    if (layout == 0) return RowMajorOrder(declared.transpose->inputs[0]).runs;
+    const ElementOrder& order = NamedLayoutOf(tensor, layout).order;
+    return order.is_dense() ? order.runs : std::vector<ElementRun>();
+  };
+  const std::size_t before = node.options.size();
+  for (std::size_t read = 0; read < class_layouts_[class_of_[from]].size(); ++read) {
+    const auto moved =
+        TransposedInPlace(runs_of(from, read), declared.transpose->inputs[0], declared.transpose->permutation);
+    if (!moved) continue;
+    for (std::size_t written = 0; written < class_layouts_[class_of_[to]].size(); ++written) {
+      if (runs_of(to, written) != *moved) continue;
+      node.options.push_back({Latency(0), {static_cast<std::uint8_t>(read)}, {static_cast<std::uint8_t>(written)}});
+      behind_.push_back({&view_, false});
+    }
+  }
+  if (node.options.size() > before) free_transposes_.emplace_back(declared.layers[0]);
 }
 
 LayoutGraph::LayoutPair LayoutGraph::PairOf(std::size_t tensor, std::size_t from, std::size_t to) const {
@@ -305,6 +330,8 @@ void LayoutGraph::SetTimes(std::span<const Latency> times) {
   }
 }
 
+namespace {
+
 struct ReorderTimes {
   std::vector<Latency> times;
   std::vector<bool> is_measured;
@@ -357,11 +384,18 @@ std::vector<Workload> ReordersToMeasure(const LayoutPlan& plan) {
   return list;
 }
 
-Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source,
-                                              const Selection& selection, std::span<const EnvironmentKey> environments,
-                                              const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
-                                              const std::vector<ResolvedRegion>& regions) {
-  LayoutGraph question(graph, selection, layers, regions);
+LayoutPlanner::LayoutPlanner(const ModelGraph& graph, const Selection& selection,
+                             const std::vector<ResolvedLayer>& layers, const std::vector<ResolvedRegion>& regions)
+    : question_(std::make_unique<LayoutGraph>(graph, selection, layers, regions)) {}
+
+LayoutPlanner::~LayoutPlanner() = default;
+
+const std::vector<LayerId>& LayoutPlanner::free_transposes() const { return question_->free_transposes(); }
+
+Result<std::optional<LayoutPlan>> LayoutPlanner::Plan(MeasurementSource& source, const Selection& selection,
+                                                      std::span<const EnvironmentKey> environments,
+                                                      const DeviceModel& device) const {
+  LayoutGraph& question = *question_;
   if (!question.has_layouts()) return std::optional<LayoutPlan>();
   INFIMUM_ASSIGN_OR_RETURN(const ReorderTimes times,
                            TimesOf(question.reorders(), source, selection, environments, device));

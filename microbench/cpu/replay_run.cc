@@ -121,7 +121,7 @@ class ReplayRun : public PreparedReplay {
     std::vector<BufferLife> planned;
     std::vector<std::size_t> place(lives.size(), lives.size());
     for (std::size_t i = 0; i < lives.size(); ++i) {
-      if (layout_.IsGiven(schedule_, i)) continue;
+      if (layout_.IsGiven(schedule_, i) || layout_.buffers[i].view_of) continue;
       place[i] = planned.size();
       planned.push_back(lives[i]);
     }
@@ -129,8 +129,13 @@ class ReplayRun : public PreparedReplay {
     INFIMUM_ASSIGN_OR_RETURN(arena_, AlignedBuffer::Make(plan.bytes));
     data_.resize(lives.size());
     for (std::size_t i = 0; i < lives.size(); ++i) {
-      data_[i] = layout_.IsGiven(schedule_, i) ? tensors_.given(layout_.buffers[i].tensor).data()
-                                               : static_cast<char*>(arena_.data()) + plan.offsets[place[i]];
+      const ReplayBuffer& buffer = layout_.buffers[i];
+      if (buffer.view_of) {
+        data_[i] = data_[*buffer.view_of];
+      } else {
+        data_[i] = layout_.IsGiven(schedule_, i) ? tensors_.given(buffer.tensor).data()
+                                                 : static_cast<char*>(arena_.data()) + plan.offsets[place[i]];
+      }
     }
     return {};
   }

@@ -154,6 +154,9 @@ Result<StepOrders> OrdersOf(const ReplayStep& step, const StepOffer& offer, cons
   StepOrders wanted{offer.any_order, std::vector<OrderId>(step.operands.size(), kRowMajorOrder),
                     std::vector<OrderId>(step.outputs.size(), kRowMajorOrder)};
   if (offer.any_order) return wanted;
+  if (offer.view != nullptr) {
+    wanted.view = [&orders, view = offer.view](OrderId order) { return orders.Transposed(order, *view); };
+  }
   INFIMUM_ASSIGN_OR_RETURN(std::deque<HostTensor> operands, Described(step.operands, OperandsOf(step.workload), given));
   INFIMUM_ASSIGN_OR_RETURN(std::deque<HostTensor> outputs, Described(step.outputs, OutputsOf(step.workload), given));
   Operands operand_pointers;
@@ -176,7 +179,13 @@ Result<StepOrders> OrdersOf(const ReplayStep& step, const StepOffer& offer, cons
 
 Result<StepOffer> FindStepOffer(const ReplayStep& step) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<LayerValues> values, ValuesOf(step));
-  if (const auto* config = std::get_if<LayerConfig>(&step.workload)) return FindLayerOffer(step, *config, values[0]);
+  if (const auto* config = std::get_if<LayerConfig>(&step.workload)) {
+    INFIMUM_ASSIGN_OR_RETURN(StepOffer offer, FindLayerOffer(step, *config, values[0]));
+    const auto* movement = std::get_if<MovementConfig>(config);
+    const bool is_transpose = movement != nullptr && movement->kind == MovementKind::kTranspose;
+    if (is_transpose && step.candidate.name == kViewCandidate) offer.view = movement;
+    return offer;
+  }
   return FindRegionOffer(step, std::get<Region>(step.workload), values);
 }
 
@@ -186,6 +195,15 @@ OrderId OrderTable::Add(const OrderOf& order) {
   }
   orders_.push_back(order);
   return orders_.size() - 1;
+}
+
+std::optional<OrderId> OrderTable::Transposed(OrderId id, const MovementConfig& transpose) {
+  const Shape& shape = transpose.inputs[0];
+  const OrderOf& order = orders_[id];
+  if (order != nullptr && !order->exact) return std::nullopt;
+  const std::vector<ElementRun>& runs = order != nullptr ? order->runs : RowMajorOrder(shape).runs;
+  const auto moved = TransposedInPlace(runs, shape, transpose.permutation);
+  return moved && moved->size() <= DNNL_MAX_NDIMS ? std::optional(Add(OrderOfRuns(*moved))) : std::nullopt;
 }
 
 Result<std::vector<StepOrders>> WantedOrders(const ReplaySchedule& schedule, const std::vector<StepOffer>& offers,

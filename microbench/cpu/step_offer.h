@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
+#include "infimum/layer/layer_config.h"
 #include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/reference/replay_layout.h"
@@ -24,10 +25,13 @@ struct StepOffer {
   std::function<MadeProgram(const Operands&, const Outputs&)> make;
   // An element-wise layer whose operands have the shape of its output: any order serves, if it is that of all.
   bool any_order = false;
+  // A transpose that its readers' layouts spare (kViewCandidate), where the replay's layout can do without it.
+  const MovementConfig* view = nullptr;
 };
 
 // The step's candidate; where it names none, or one that is not offered with the step's values, the first that is;
 // where there is none at all, the f64 reference as a plain kernel (small layers take no harm, large ones take long).
+// `step` lives longer.
 Result<StepOffer> FindStepOffer(const ReplayStep& step);
 
 // The orders of memory that steps want, as numbers that the replay's layout goes by.
@@ -39,6 +43,8 @@ Result<StepOffer> FindStepOffer(const ReplayStep& step);
 class OrderTable : public ReplayOrders {
  public:
   OrderId Add(const OrderOf& order);
+  // Of a transpose's result that lies where its operand does; nullopt where the operand's order has gaps.
+  std::optional<OrderId> Transposed(OrderId id, const MovementConfig& transpose);
   const OrderOf& OrderAt(OrderId id) const { return orders_[id]; }
   bool IsDense(OrderId order) const override { return orders_[order] == nullptr || orders_[order]->dense(); }
   bool HasReorder(OrderId from, OrderId to) const override { return cpu::HasReorder(orders_[from], orders_[to]); }

@@ -106,11 +106,12 @@ class LayoutBuilder {
     }
     for (const ReplayOperation& operation : layout_.operations) {
       const std::optional<ReplayLevel>& level = schedule_.steps[operation.step].level;
-      for (const std::size_t buffer : operation.reads) {
+      for (const std::size_t read : operation.reads) {
+        const std::size_t buffer = layout_.MemoryOf(read);
         if (writer[buffer] && (!level || level->factor != writer[buffer]->factor)) shared[buffer] = true;
       }
     }
-    for (const std::size_t output : layout_.outputs) shared[output] = true;
+    for (const std::size_t output : layout_.outputs) shared[layout_.MemoryOf(output)] = true;
     return shared;
   }
 
@@ -124,7 +125,7 @@ class LayoutBuilder {
       buffers_of_[tensor].push_back(buffer);
       return buffer;
     }
-    layout_.buffers.push_back({tensor, order});
+    layout_.buffers.push_back({tensor, order, {}});
     buffers_of_[tensor].push_back(layout_.buffers.size() - 1);
     return layout_.buffers.size() - 1;
   }
@@ -153,6 +154,7 @@ class LayoutBuilder {
     const ReplayStep& step = schedule_.steps[number];
     last_step_ = number;
     StepOrders wanted = orders_[number];
+    if (wanted.view && !step.level && AddViews(step, wanted)) return {};
     if (wanted.any_order) {
       const OrderId common = CommonOrder(step);
       wanted.reads.assign(step.operands.size(), common);
@@ -167,6 +169,18 @@ class LayoutBuilder {
       operation.writes.push_back(AddBuffer(step.outputs[i], wanted.writes[i]));
     layout_.operations.push_back(std::move(operation));
     return {};
+  }
+
+  // False where the operand has no buffer that can be seen as the result.
+  bool AddViews(const ReplayStep& step, const StepOrders& wanted) {
+    const std::size_t result = step.outputs[0];
+    for (const std::size_t buffer : buffers_of_[step.operands[0]]) {
+      const std::optional<OrderId> order = wanted.view(layout_.buffers[buffer].order);
+      if (!order) continue;
+      layout_.buffers.push_back({result, *order, layout_.MemoryOf(buffer)});
+      buffers_of_[result].push_back(layout_.buffers.size() - 1);
+    }
+    return !buffers_of_[result].empty();
   }
 
   // For an element-wise step: the dense layout that most of its operands have already.
@@ -206,16 +220,17 @@ Result<ReplayLayout> LayOut(const ReplaySchedule& schedule, const std::vector<St
 std::vector<BufferLife> LivesOf(const ReplayLayout& layout, const std::vector<std::size_t>& bytes) {
   const std::size_t end = layout.operations.size();
   std::vector<BufferLife> lives(layout.buffers.size());
-  for (std::size_t i = 0; i < lives.size(); ++i) lives[i] = {bytes[i], end, 0};
+  for (std::size_t i = 0; i < lives.size(); ++i) lives[i] = {layout.buffers[i].view_of ? 0 : bytes[i], end, 0};
   for (std::size_t i = 0; i < end; ++i) {
     for (const auto* list : {&layout.operations[i].reads, &layout.operations[i].writes}) {
       for (const std::size_t buffer : *list) {
-        lives[buffer].first = std::min(lives[buffer].first, i);
-        lives[buffer].last = std::max(lives[buffer].last, i);
+        BufferLife& life = lives[layout.MemoryOf(buffer)];
+        life.first = std::min(life.first, i);
+        life.last = std::max(life.last, i);
       }
     }
   }
-  for (const std::size_t output : layout.outputs) lives[output].last = end;
+  for (const std::size_t output : layout.outputs) lives[layout.MemoryOf(output)].last = end;
   return lives;
 }
 

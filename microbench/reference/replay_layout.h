@@ -12,9 +12,14 @@
 // steps want others, the reorders are its own. So any combination of levels is a program, and the operations of both
 // levels stand one behind the other in one list, of which an inference leaves out what does not run.
 //
+// A transpose may be a view: no operation, its result another name for each buffer that its operand has by then. Not
+// where it runs at one level alone.
+//
 // A layout is a number here, the same for the same layout of one tensor; the runner knows what it means.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
@@ -38,11 +43,14 @@ class ReplayOrders {
 struct StepOrders {
   bool any_order = false;  // whichever, if it is that of all its tensors
   std::vector<OrderId> reads, writes;
+  // Of a step that is a view where it can be: the order of its result in the memory of its operand in that order.
+  std::function<std::optional<OrderId>(OrderId)> view = {};
 };
 
 struct ReplayBuffer {
   std::size_t tensor = 0;  // of the schedule
   OrderId order = kRowMajorOrder;
+  std::optional<std::size_t> view_of = {};  // an earlier buffer, no view itself, whose memory it is
 };
 
 struct ReplayOperation {
@@ -58,6 +66,7 @@ struct ReplayLayout {
   std::vector<ReplayOperation> operations;
   std::vector<std::size_t> outputs;  // for each tensor that is an output, its row-major buffer
 
+  std::size_t MemoryOf(std::size_t buffer) const { return buffers[buffer].view_of.value_or(buffer); }
   // Whether a buffer is an input or weight as it came, and not a copy in another order.
   bool IsGiven(const ReplaySchedule& schedule, std::size_t buffer) const {
     return schedule.tensors[buffers[buffer].tensor].kind != ReplayTensorKind::kIntermediate &&
@@ -69,7 +78,8 @@ struct ReplayLayout {
 Result<ReplayLayout> LayOut(const ReplaySchedule& schedule, const std::vector<StepOrders>& orders,
                             const ReplayOrders& known);
 
-// From which operation to which each buffer is needed, those of outputs to the end; `bytes` by buffer.
+// From which operation to which each buffer is needed, those of outputs to the end; `bytes` by buffer. A buffer is
+// needed as long as its views, which need nothing.
 std::vector<BufferLife> LivesOf(const ReplayLayout& layout, const std::vector<std::size_t>& bytes);
 
 }  // namespace infimum::cpu

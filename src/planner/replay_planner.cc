@@ -313,8 +313,10 @@ Result<ReplayChoices> ChoicesBetween(const ModelGraph& graph, const std::vector<
   ReplayChoices choices;
   for (const ReplayUnit& group : groups) {
     const auto& of = levels[find(group.layers.front().index())];
+    // A transpose that moves nothing is no choice: a level without it would end in another layout.
     const bool is_same = std::ranges::equal(of[0], of[1], [](const ReplayUnit* a, const ReplayUnit* b) {
-      return a->layers == b->layers && a->workload == b->workload && a->candidate == b->candidate;
+      const bool runs_alike = a->candidate == b->candidate || a->candidate.name == kViewCandidate;
+      return a->layers == b->layers && a->workload == b->workload && runs_alike;
     });
     for (const std::size_t level : {0, 1}) {
       if (is_same && level == 1) break;

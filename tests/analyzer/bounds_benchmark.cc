@@ -160,7 +160,8 @@ bool Measure(std::size_t layers) {
     combining = std::min(combining, MillisecondsSince(before_combining));
     is_fused = combined.fused_sequential.latency < combined.sequential.latency;
     const auto before_layouts = Clock::now();
-    const auto plan = PlanLayouts(graph, source, selection, environments, *device, resolved, resolved_regions);
+    const auto plan =
+        LayoutPlanner(graph, selection, resolved, resolved_regions).Plan(source, selection, environments, *device);
     planning = std::min(planning, MillisecondsSince(before_layouts));
     is_exact = plan.ok() && *plan && (*plan)->is_exact;
   }

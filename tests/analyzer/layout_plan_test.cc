@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "infimum/graph/replay_schedule.h"
 #include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
 
@@ -129,6 +130,70 @@ TEST_F(LayoutPlanTest, AnOpaqueLayoutTakesNoPart) {
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
   EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 105);
+}
+
+LayerConfig Transpose(const std::string& from, const std::string& to) {
+  return *ParseLayerConfig("movement kind=transpose dtype=f32:-:f32 in=" + from + " out=" + to + " perm=1,0");
+}
+
+// Tokens -> image -> conv_1 -> tokens, as hybrids of convolutions and attention have it.
+ModelGraph ConvolvedTokens() {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 64, 32});
+  const ValueId a = model.Measurable("turn", "Transpose", {x}, Transpose("64x32", "32x64"));
+  const ValueId b = model.View("image", a, {1, 32, 8, 8});
+  const ValueId c = model.Measurable("conv_1", "Conv", {b, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+  const ValueId d = model.View("flat", c, {1, 32, 64});
+  model.Output(model.Measurable("turn_back", "Transpose", {d}, Transpose("32x64", "64x32")));
+  return model.Take();
+}
+
+TEST_F(LayoutPlanTest, ATransposeMovesNothingWhereItsReaderTakesTheLayout) {
+  graph_ = ConvolvedTokens();
+  Add(Convolution(), "last", 100, "nhwc", "nhwc");
+  Add(Convolution(), "plain", 95, "abcd", "abcd");
+  for (const auto& [from, to] : {std::pair("64x32", "32x64"), std::pair("32x64", "64x32")})
+    Add(Transpose(from, to), "turn", 20, "plain", "plain");
+  AddReorder("abcd", "acdb", 30);
+  AddReorder("acdb", "abcd", 30);
+  Bracket bracket = Compute();
+  ASSERT_TRUE(bracket.layouts.has_value());
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 100);
+  EXPECT_TRUE(bracket.layouts->is_exact);
+  EXPECT_TRUE(bracket.layouts->reorders.empty());
+  ASSERT_EQ(bracket.layouts->nodes.size(), 3U);
+  EXPECT_EQ(bracket.layouts->nodes[0].candidate.name(), kViewCandidate);
+  EXPECT_EQ(bracket.layouts->nodes[1].candidate.algorithm, "last");
+  EXPECT_EQ(bracket.layouts->nodes[2].candidate.name(), kViewCandidate);
+  // With free layouts neither takes time, whichever candidate is between them.
+  for (const BoundVariant variant : {BoundVariant::kSequential, BoundVariant::kFusedSequential})
+    EXPECT_DOUBLE_EQ(bracket.Find(variant)->latency.count(), 95);
+  EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kFree);
+  EXPECT_EQ(bracket.layers[0].floor, Latency(0));
+  EXPECT_FALSE(bracket.layers[0].reason.empty());
+  // Where channels last are slow enough the tokens are turned twice.
+  source_ = testing::KnownRows();
+  Add(Convolution(), "last", 200, "nhwc", "nhwc");
+  Add(Convolution(), "plain", 95, "abcd", "abcd");
+  for (const auto& [from, to] : {std::pair("64x32", "32x64"), std::pair("32x64", "64x32")})
+    Add(Transpose(from, to), "turn", 20, "plain", "plain");
+  AddReorder("abcd", "acdb", 30);
+  AddReorder("acdb", "abcd", 30);
+  bracket = Compute();
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 135);
+  EXPECT_EQ(bracket.layouts->nodes[0].candidate.algorithm, "turn");
+}
+
+TEST_F(LayoutPlanTest, ATransposeWhoseReaderTakesRowsAloneTakesItsTime) {
+  graph_ = ConvolvedTokens();
+  Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
+  for (const auto& [from, to] : {std::pair("64x32", "32x64"), std::pair("32x64", "64x32")})
+    Add(Transpose(from, to), "turn", 20, "plain", "plain");
+  AddReorders(3, 4);
+  const Bracket bracket = Compute();
+  EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMeasured);
+  EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kSequential)->latency.count(), 140);
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 147);
 }
 
 // A residual: two readers of one tensor that want it in different orders.

@@ -78,6 +78,9 @@ struct ReplayCandidate {
   friend bool operator==(const ReplayCandidate&, const ReplayCandidate&) = default;
 };
 
+// Of a transpose: it moves nothing. Its result is its operand's memory in another layout, which its readers take.
+inline constexpr std::string_view kViewCandidate = "infimum/view";
+
 struct ReplayStep {
   std::string name;                 // for people
   std::vector<std::string> layers;  // the graph's layers that it runs

@@ -40,6 +40,14 @@ struct CommonDimensions {
 std::optional<CommonDimensions> OverCommonDimensions(const std::vector<ElementRun>& from,
                                                      const std::vector<ElementRun>& to);
 
+// The order of a transposed tensor that stays where it is: each of its elements is at the address that it had. The
+// result's dimension i is dimension permutation[i] of `shape`, in which the runs are. nullopt where a run ends within
+// a dimension.
+//
+//   row-major, 4096x128, {1, 0}    {128 x 4096 -> 1}, {4096 x 1 -> 128}: channels last, where they are outermost
+std::optional<std::vector<ElementRun>> TransposedInPlace(const std::vector<ElementRun>& runs, const Shape& shape,
+                                                         const std::vector<std::int64_t>& permutation);
+
 struct ElementOrder {
   std::vector<ElementRun> runs;  // normalized
   // For an order with gaps (channels that do not fill their last block) its name and shape, which are all that two of

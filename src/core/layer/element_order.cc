@@ -116,6 +116,25 @@ std::optional<CommonDimensions> OverCommonDimensions(const std::vector<ElementRu
   return common;
 }
 
+std::optional<std::vector<ElementRun>> TransposedInPlace(const std::vector<ElementRun>& runs, const Shape& shape,
+                                                         const std::vector<std::int64_t>& permutation) {
+  // Of each dimension the step of the result's index in place of that in memory.
+  std::vector<ElementRun> dims(shape.rank());
+  std::int64_t step = 1;
+  for (std::size_t i = shape.rank(); i-- > 0;) {
+    const auto from = static_cast<std::size_t>(permutation[i]);
+    dims[from] = {shape.dims[from], 1, step};
+    step *= shape.dims[from];
+  }
+  std::erase_if(dims, [](const ElementRun& dim) { return dim.extent == 1; });
+  const std::optional<CommonDimensions> common = OverCommonDimensions(runs, dims);
+  if (!common) return std::nullopt;
+  std::vector<ElementRun> moved;
+  for (std::size_t i = 0; i < common->dims.size(); ++i)
+    moved.push_back({common->dims[i], common->to[i], common->from[i]});
+  return Normalized(std::move(moved));
+}
+
 ElementOrder RowMajorOrder(const Shape& shape) { return {Normalized({{ElementCount(shape), 1, 1}}), {}}; }
 
 std::string RowMajorName(std::size_t rank) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -56,6 +59,51 @@ TEST(ElementOrder, IsComparableOverShapes) {
   EXPECT_NE(ParseLayout("acdb", Shape{{2, 64, 56, 56}}), ParseLayout("ba", Shape{{128, 3136}}));
   EXPECT_TRUE(ParseLayout("aBcd16b", Shape{{1, 16, 1, 7}})->is_dense());
   EXPECT_FALSE(ParseLayout("aBcd16b", Shape{{1, 16, 7, 7}})->is_row_major());
+}
+
+// By its definition, element by element: random shapes, permutations of their dimensions, and orders.
+TEST(ElementOrder, OfATransposeInPlaceHasEachElementWhereItWas) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 300; ++trial) {
+    Shape shape;
+    for (std::size_t i = 0; i < 2 + random() % 3; ++i) shape.dims.push_back(std::array{1, 2, 3, 4, 8}[random() % 5]);
+    const std::size_t rank = shape.rank();
+    std::vector<std::int64_t> permutation(rank);
+    std::iota(permutation.begin(), permutation.end(), 0);
+    std::ranges::shuffle(permutation, random);
+    std::string name = RowMajorName(rank);
+    std::ranges::shuffle(name, random);
+    const std::size_t split = random() % rank;
+    if (shape.dims[split] % 4 == 0 && random() % 2 == 0) {
+      const char letter = static_cast<char>('a' + split);
+      name[name.find(letter)] = static_cast<char>('A' + split);
+      name += std::string("4") + letter;
+    }
+    const ElementOrder order = *ParseLayout(name, shape);
+    ASSERT_TRUE(order.is_dense());
+    const auto moved = TransposedInPlace(order.runs, shape, permutation);
+    ASSERT_TRUE(moved) << name;
+    // The indices of the result in turn, and of each element that in the operand.
+    std::vector<std::int64_t> at(rank, 0);
+    for (std::int64_t index = 0; index < ElementCount(shape); ++index) {
+      std::int64_t source = 0;
+      for (std::size_t dim = 0; dim < rank; ++dim) {
+        const auto place = static_cast<std::size_t>(std::ranges::find(permutation, dim) - permutation.begin());
+        source = source * shape.dims[dim] + at[place];
+      }
+      ASSERT_EQ(PlaceOf({*moved, ""}, index), PlaceOf(order, source)) << name << " at " << index;
+      for (std::size_t i = rank; i-- > 0;) {
+        if (++at[i] < shape.dims[static_cast<std::size_t>(permutation[i])]) break;
+        at[i] = 0;
+      }
+    }
+  }
+  // Tokens of 128 channels, turned into an image: channels last.
+  const Shape tokens{{1, 4096, 128}}, image{{1, 128, 64, 64}};
+  EXPECT_EQ(TransposedInPlace(RowMajorOrder(tokens).runs, tokens, {0, 2, 1}), ParseLayout("acdb", image)->runs);
+  EXPECT_EQ(TransposedInPlace(ParseLayout("nhwc", image)->runs, image, {0, 2, 3, 1}), RowMajorOrder(tokens).runs);
+  // Rows of six, of which a run takes four.
+  EXPECT_EQ(TransposedInPlace({{3, 4, 1}, {4, 1, 3}}, Shape{{2, 6}}, {1, 0}), std::nullopt);
 }
 
 // Every order without gaps has a name in every shape of the tensor.

@@ -158,6 +158,7 @@ TEST(ReplayLayout, EachCombinationOfLevelsReadsOnlyWhatItsOwnPartsMade) {
   std::mt19937 random(11);
   for (int trial = 0; trial < 2000; ++trial) {
     const NumberedOrders known(random() % 2 == 0);
+    const bool has_view = random() % 2 == 0;
     std::vector<cpu::StepOrders> orders;
     for (const ReplayStep& step : schedule.steps) {
       cpu::StepOrders wanted{random() % 4 == 0 && step.name == "relu", {}, {}};
@@ -166,6 +167,9 @@ TEST(ReplayLayout, EachCombinationOfLevelsReadsOnlyWhatItsOwnPartsMade) {
         wanted.reads.push_back(is_weight ? cpu::kRowMajorOrder : random() % 4);
       }
       for (std::size_t i = 0; i < step.outputs.size(); ++i) wanted.writes.push_back(random() % 4);
+      // As if it were a transpose: all orders but one have another one in the same memory.
+      if (has_view && step.operands.size() == 1 && !wanted.any_order)
+        wanted.view = [](cpu::OrderId order) { return order == 3 ? std::nullopt : std::optional((order + 2) % 4); };
       orders.push_back(std::move(wanted));
     }
     const Result<cpu::ReplayLayout> layout = cpu::LayOut(schedule, orders, known);
@@ -177,8 +181,11 @@ TEST(ReplayLayout, EachCombinationOfLevelsReadsOnlyWhatItsOwnPartsMade) {
       for (const cpu::ReplayOperation& operation : layout->operations) {
         const ReplayStep& step = schedule.steps[operation.step];
         if (!RunsAt(step.level, levels)) continue;
-        for (const std::size_t buffer : operation.reads) EXPECT_TRUE(is_there[buffer]) << step.name;
-        for (const std::size_t buffer : operation.writes) is_there[buffer] = true;
+        for (const std::size_t buffer : operation.reads) EXPECT_TRUE(is_there[layout->MemoryOf(buffer)]) << step.name;
+        for (const std::size_t buffer : operation.writes) {
+          EXPECT_EQ(layout->MemoryOf(buffer), buffer);
+          is_there[buffer] = true;
+        }
         if (operation.is_reorder) {
           EXPECT_EQ(layout->buffers[operation.reads[0]].tensor, layout->buffers[operation.writes[0]].tensor);
           continue;
@@ -190,7 +197,7 @@ TEST(ReplayLayout, EachCombinationOfLevelsReadsOnlyWhatItsOwnPartsMade) {
           }
         }
       }
-      for (const std::size_t output : layout->outputs) EXPECT_TRUE(is_there[output]);
+      for (const std::size_t output : layout->outputs) EXPECT_TRUE(is_there[layout->MemoryOf(output)]);
     }
   }
 }

@@ -132,6 +132,19 @@ bool operator==(const MemoryOrder& a, const MemoryOrder& b) {
   return !a.exact && !b.exact && a.described == b.described && a.wanted == b.wanted;
 }
 
+OrderOf OrderOfRuns(const std::vector<ElementRun>& runs) {
+  memory::dims dims, described, wanted;
+  for (const ElementRun& run : runs) {
+    dims.push_back(run.extent);
+    described.push_back(run.logical);
+    wanted.push_back(run.physical);
+  }
+  if (described == wanted) return nullptr;
+  // The order is the same for every type.
+  constexpr memory::data_type kType = memory::data_type::f32;
+  return std::make_shared<const MemoryOrder>(memory::desc(dims, kType, described), memory::desc(dims, kType, wanted));
+}
+
 bool SameOrder(const OrderOf& a, const OrderOf& b) {
   if (a == nullptr || b == nullptr) return a == b;
   return *a == *b;

@@ -37,6 +37,8 @@ struct MemoryOrder {
 bool operator==(const MemoryOrder& a, const MemoryOrder& b);
 
 using OrderOf = std::shared_ptr<const MemoryOrder>;  // null: row-major
+// Without gaps, in one dimension for each run; null for row-major.
+OrderOf OrderOfRuns(const std::vector<ElementRun>& runs);
 bool SameOrder(const OrderOf& a, const OrderOf& b);
 
 // Whether MakeReorder can go from one to the other in one step. From and to row-major it always can.
