@@ -14,15 +14,27 @@ namespace {
 
 using dnnl::memory;
 
-// A product of `batch` pairs of matrices, runnable on any addresses; its scratch memory is its own.
+// Scores of some rows and all keys, and what of a core's second-level cache they may take: each is read three times.
+constexpr std::int64_t kBlockBytes = 512 << 10;
+
+// A product of `batch` pairs of matrices, runnable on any addresses; its scratch memory is its own. Where several
+// share their second matrix it is packed once for all of them.
 class BatchedProduct {
  public:
-  Status Prepare(const memory::desc& a, const memory::desc& b, const memory::desc& output) {
+  Status Prepare(const memory::desc& a, const memory::desc& b, const memory::desc& output, bool packs) {
     return Guarded([&]() -> Status {
-      const dnnl::matmul::primitive_desc description(CpuEngine(), a, b, output, DefaultAttributes());
+      const memory::desc any(b.get_dims(), b.get_data_type(), memory::format_tag::any);
+      const dnnl::matmul::primitive_desc description(CpuEngine(), a, packs ? any : b, output, DefaultAttributes());
       product_ = dnnl::matmul(description);
       stream_ = dnnl::stream(CpuEngine());
-      for (const memory::desc& desc : {a, b, output}) memories_.emplace_back(desc, CpuEngine(), nullptr);
+      const memory::desc read = description.weights_desc();
+      for (const memory::desc& desc : {a, read, output}) memories_.emplace_back(desc, CpuEngine(), nullptr);
+      if (read != b) {
+        INFIMUM_ASSIGN_OR_RETURN(packed_, AlignedBuffer::Make(read.get_size()));
+        given_ = memory(b, CpuEngine(), nullptr);
+        memories_[1].set_data_handle(packed_.data());
+        packing_ = dnnl::reorder(given_, memories_[1]);
+      }
       const memory::desc scratch = description.scratchpad_desc();
       INFIMUM_ASSIGN_OR_RETURN(scratch_, AlignedBuffer::Make(scratch.get_size()));
       memories_.emplace_back(scratch, CpuEngine(), scratch_.data());
@@ -32,32 +44,57 @@ class BatchedProduct {
     });
   }
 
-  bool Run(const float* a, const float* b, float* output) const {
+  // The second matrix of the next runs.
+  bool Take(const float* b) const {
+    if (!packing_) return dnnl_memory_set_data_handle(memories_[1].get(), const_cast<float*>(b)) == dnnl_success;
+    dnnl_memory_set_data_handle(given_.get(), const_cast<float*>(b));
+    const dnnl_exec_arg_t moved[] = {{DNNL_ARG_FROM, given_.get()}, {DNNL_ARG_TO, memories_[1].get()}};
+    return dnnl_primitive_execute(packing_.get(), stream_.get(), 2, moved) == dnnl_success;
+  }
+  bool Run(const float* a, float* output) const {
     dnnl_memory_set_data_handle(memories_[0].get(), const_cast<float*>(a));
-    dnnl_memory_set_data_handle(memories_[1].get(), const_cast<float*>(b));
     dnnl_memory_set_data_handle(memories_[2].get(), output);
     return dnnl_primitive_execute(product_.get(), stream_.get(), 4, arguments_.data()) == dnnl_success;
   }
 
  private:
   dnnl::matmul product_;
+  dnnl::reorder packing_;
+  memory given_;
+  AlignedBuffer packed_;
   dnnl::stream stream_;
   std::vector<memory> memories_;
   std::vector<dnnl_exec_arg_t> arguments_;
   AlignedBuffer scratch_;
 };
 
+// How many queries go through the scores at once: those of all heads, of one, or as many as the cache has room for.
+enum class Together { kBatch, kHead, kBlock };
+
+// Of one pair of queries and keys (heads that share keys are rows of one product).
+std::int64_t RowsOf(const AttentionConfig& config) { return config.heads / config.kv_heads * config.q; }
+
+// Blocks of nearly equal size; at least as many rows as keep a product busy.
+std::int64_t BlockOf(const AttentionConfig& config) {
+  const std::int64_t rows = RowsOf(config), most = std::max<std::int64_t>(kBlockBytes / (config.kv * 4), 16);
+  const std::int64_t blocks = (rows + most - 1) / most;
+  return (rows + blocks - 1) / blocks;
+}
+
 class AttentionProgram : public Program {
  public:
-  AttentionProgram(const AttentionConfig& config, const LayerValues& values, bool batched)
-      : config_(config), own_(values), batched_(batched), masks_(MaskShapes(config)) {}
+  AttentionProgram(const AttentionConfig& config, const LayerValues& values, Together together)
+      : config_(config),
+        own_(values),
+        batched_(together == Together::kBatch),
+        rows_(RowsOf(config)),
+        block_(together == Together::kBlock ? BlockOf(config) : rows_),
+        masks_(MaskShapes(config)) {}
 
   Status Prepare(const Problem& problem) {
     problem_ = problem;
     value_head_ = config_.value_head == 0 ? config_.head : config_.value_head;
-    // Heads that share keys are rows of one product.
     pairs_ = config_.batch * config_.kv_heads;
-    rows_ = config_.heads / config_.kv_heads * config_.q;
     const std::int64_t together = batched_ ? pairs_ : 1;
     const auto desc = [&](std::int64_t rows, std::int64_t columns) {
       return PlainDesc(Shape{{together, rows, columns}}, DataType::kF32);
@@ -65,11 +102,14 @@ class AttentionProgram : public Program {
     const memory::dims key_strides = own_.keys_transposed ? memory::dims{config_.head * config_.kv, config_.kv, 1}
                                                           : memory::dims{config_.head * config_.kv, 1, config_.head};
     const memory::desc keys({together, config_.head, config_.kv}, memory::data_type::f32, key_strides);
-    INFIMUM_RETURN_IF_ERROR(scores_.Prepare(desc(rows_, config_.head), keys, desc(rows_, config_.kv)));
+    const bool packs = block_ < rows_;
+    INFIMUM_RETURN_IF_ERROR(scores_.Prepare(desc(block_, config_.head), keys, desc(block_, config_.kv), packs));
     INFIMUM_RETURN_IF_ERROR(
-        values_.Prepare(desc(rows_, config_.kv), desc(config_.kv, value_head_), desc(rows_, value_head_)));
-    INFIMUM_ASSIGN_OR_RETURN(score_buffer_,
-                             AlignedBuffer::Make(static_cast<std::size_t>(together * rows_ * config_.kv) * 4));
+        values_.Prepare(desc(block_, config_.kv), desc(config_.kv, value_head_), desc(block_, value_head_), packs));
+    const auto floats = [&](std::int64_t columns) { return static_cast<std::size_t>(together * block_ * columns) * 4; };
+    INFIMUM_ASSIGN_OR_RETURN(score_buffer_, AlignedBuffer::Make(floats(config_.kv)));
+    INFIMUM_ASSIGN_OR_RETURN(query_buffer_, AlignedBuffer::Make(floats(config_.head)));
+    sums_.resize(static_cast<std::size_t>(together * block_));
     data_.resize(problem.operands.size());
     for (const HostTensor* operand : problem.operands) {
       inputs_.emplace_back(*operand);
@@ -90,14 +130,16 @@ class AttentionProgram : public Program {
       data[i] = inputs_[i].Read(0, problem_.operands[i]->count(), static_cast<float*>(converted_[i].data()));
     }
     float* const result = output_->Target(0, static_cast<float*>(result_.data()));
-    float* const scores = static_cast<float*>(score_buffer_.data());
-    const std::int64_t rounds = batched_ ? 1 : pairs_;
-    const std::int64_t rows = batched_ ? pairs_ * rows_ : rows_;
+    const std::int64_t rounds = batched_ ? 1 : pairs_, rows = batched_ ? pairs_ * rows_ : block_;
     bool ran = true;
     for (std::int64_t i = 0; i < rounds; ++i) {
-      ran = ran && scores_.Run(data[0] + i * rows_ * config_.head, data[1] + i * config_.kv * config_.head, scores);
-      SoftmaxRows(scores, i * rows_, rows);
-      ran = ran && values_.Run(scores, data[2] + i * config_.kv * value_head_, result + i * rows_ * value_head_);
+      ran = ran && scores_.Take(data[1] + i * config_.kv * config_.head);
+      ran = ran && values_.Take(data[2] + i * config_.kv * value_head_);
+      // The last block ends with the last row, and computes some of those before it again.
+      for (std::int64_t first = 0; first < rows_ && ran; first += block_) {
+        const std::int64_t at = i * rows_ + std::min(first, rows_ - block_);
+        ran = RunRows(data[0] + at * config_.head, at, rows, result + at * value_head_);
+      }
     }
     output_->Store(result, 0, problem_.outputs[0]->count());
     if (!ran) return Error{"oneDNN: a product of the attention failed"};
@@ -107,40 +149,53 @@ class AttentionProgram : public Program {
   Bytes footprint() const override { return FootprintOf(problem_); }
 
  private:
-  // `first` is the first of the rows among all queries of all heads.
-  void SoftmaxRows(float* scores, std::int64_t first, std::int64_t rows) const {
+  // `first` is the first of the rows among all queries of all heads. The scale goes into the queries and the sum of a
+  // row's exponentials into its result: both are shorter than its scores.
+  bool RunRows(const float* queries, std::int64_t first, std::int64_t rows, float* result) {
     const VectorKernels& kernels = Kernels();
     const double usual = 1 / std::sqrt(static_cast<double>(config_.head));
     // The mask's own factor comes last, for the sum: scale (q k) + factor mask = factor (scale / factor (q k) + mask).
     const double mask_scale = masks_.empty() ? 1 : own_.mask_scale;
-    const auto scale = static_cast<float>(own_.scale.value_or(usual) / mask_scale);
+    float* const scaled = static_cast<float*>(query_buffer_.data());
+    kernels.affine_row(queries, static_cast<float>(own_.scale.value_or(usual) / mask_scale), 0, scaled,
+                       rows * config_.head);
+    float* const scores = static_cast<float*>(score_buffer_.data());
+    if (!scores_.Run(scaled, scores)) return false;
     const auto factor = static_cast<float>(mask_scale);
     const std::int64_t n = config_.kv;
     ParallelEach(rows, 4096, n, [&](std::int64_t row) {
       float* x = scores + row * n;
-      const std::int64_t query = row % config_.q, head = (first + row) / config_.q;
+      const std::int64_t query = (first + row) % config_.q, head = (first + row) / config_.q;
       std::int64_t seen = n;
       if (config_.mask == AttentionMask::kCausal) seen = std::clamp<std::int64_t>(n - config_.q + query + 1, 0, n);
-      kernels.affine_row(x, scale, 0, x, seen);
       for (std::size_t i = 0; i < masks_.size(); ++i) {
         const std::int64_t line = MaskRow(masks_[i], head / config_.heads, head % config_.heads, query);
         kernels.accumulate_sum(x, data_[3 + i] + line * n, n);
       }
       if (factor != 1) kernels.affine_row(x, factor, 0, x, seen);
-      const float sum = kernels.exponentials_row(x, kernels.maximum_row(x, seen), x, seen);
-      kernels.affine_row(x, 1 / sum, 0, x, seen);
+      // What sees nothing is zero.
+      sums_[static_cast<std::size_t>(row)] =
+          seen == 0 ? 1 : kernels.exponentials_row(x, kernels.maximum_row(x, seen), x, seen);
       std::fill(x + seen, x + n, 0.0F);
     });
+    if (!values_.Run(scores, result)) return false;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      float* const y = result + row * value_head_;
+      kernels.affine_row(y, 1 / sums_[static_cast<std::size_t>(row)], 0, y, value_head_);
+    }
+    return true;
   }
 
   AttentionConfig config_;
   LayerValues own_;
   bool batched_;
+  std::int64_t rows_, block_;
   std::vector<Shape> masks_;
   Problem problem_;
-  std::int64_t value_head_ = 0, pairs_ = 0, rows_ = 0;
+  std::int64_t value_head_ = 0, pairs_ = 0;
   BatchedProduct scores_, values_;
-  AlignedBuffer score_buffer_, result_;
+  AlignedBuffer score_buffer_, query_buffer_, result_;
+  std::vector<float> sums_;  // of each row's exponentials
   std::vector<FloatRows> inputs_;
   std::vector<AlignedBuffer> converted_;
   std::vector<const float*> data_;
@@ -154,12 +209,14 @@ std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerVal
     return type == DataType::kF32 || type == DataType::kF16 || type == DataType::kBF16;
   };
   if (!floating(config.types.input) || !floating(config.types.output) || values.mask_scale == 0) return {};
-  const auto offer = [&](const char* name, bool batched) {
-    return KernelOffer(name, [config, values, batched](const Problem& problem) -> MadeProgram {
-      return Prepared<Program>(std::make_unique<AttentionProgram>(config, values, batched), problem);
+  const auto offer = [&](const char* name, Together together) {
+    return KernelOffer(name, [config, values, together](const Problem& problem) -> MadeProgram {
+      return Prepared<Program>(std::make_unique<AttentionProgram>(config, values, together), problem);
     });
   };
-  return {offer("attention-heads", false), offer("attention-batched", true)};
+  std::vector<Offer> offers{offer("attention-heads", Together::kHead), offer("attention-batched", Together::kBatch)};
+  if (BlockOf(config) < RowsOf(config)) offers.push_back(offer("attention-blocks", Together::kBlock));
+  return offers;
 }
 
 }  // namespace infimum::cpu

@@ -89,8 +89,9 @@ struct ReplayResult {
 };
 
 // Of two processes that ran the same schedule: the times of both, the checks of `first`, and the parts' times of the
-// one that was faster as a whole, since a process that the machine slows down slows its parts as well. Where one of
-// them is noisy, all times of the other. An error where their parts differ.
+// one that was faster as a whole, since a process that the machine slows down slows its parts as well (a part's with
+// weights from memory from the other where that one has none). Where one of them is noisy, all times of the other. An
+// error where their parts differ.
 Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second);
 
 // A JSON document, "infimum.replay/1".

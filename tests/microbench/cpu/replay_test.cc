@@ -16,7 +16,9 @@ namespace infimum {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kFirst = testing::ReplayNetwork::kFirst;
 constexpr const char* kSecond = testing::ReplayNetwork::kSecond;
@@ -138,6 +140,43 @@ TEST_F(Replay, IsRightAtBothLevelsOfEachFactorWhateverTheirLayouts) {
     }
   }
   EXPECT_GT(reorders, 0U);
+}
+
+// What conv2 reads, turned and turned back.
+ReplaySchedule Turned(ReplaySchedule schedule, const std::string& back) {
+  const auto is_second = [](const ReplayStep& step) { return step.name == "conv2"; };
+  auto second = std::ranges::find_if(schedule.steps, is_second);
+  const std::size_t a = second->operands[0], turned = schedule.tensors.size();
+  for (auto step = second; step != schedule.steps.end(); ++step)
+    if (is_second(*step)) step->operands[0] = turned + 1;
+  schedule.tensors.push_back({"turned", ReplayTensorKind::kIntermediate, DataType::kF32, Shape{{36, 16}}});
+  schedule.tensors.push_back({"back", ReplayTensorKind::kIntermediate, DataType::kF32, Shape{{1, 16, 6, 6}}});
+  const std::string text = "movement kind=transpose dtype=f32:-:f32 in=";
+  second = schedule.steps.insert(second, Step("back", text + "36x16 out=16x36 perm=1,0", back, {turned}, {turned + 1}));
+  schedule.steps.insert(second,
+                        Step("turn", text + "16x36 out=36x16 perm=1,0", std::string(kViewCandidate), {a}, {turned}));
+  return schedule;
+}
+
+TEST_F(Replay, IsRightWhereTransposesAreViewsOfAnyLayout) {
+  const std::string view(kViewCandidate);
+  std::size_t trial = 0;
+  for (const std::string& first : CandidatesOf(kFirst)) {
+    for (const std::string& second : CandidatesOf(kSecond)) {
+      const std::string back = ++trial % 2 == 0 ? view : "infimum/transpose";
+      SCOPED_TRACE(first + ", " + back + ", " + second);
+      const ReplayResult result = Checked(Turned(Network(first, second), back));
+      EXPECT_EQ(result.FirstFault().value_or(""), "");
+      std::vector<std::string> steps;
+      for (const ReplayPart& part : result.parts)
+        if (!part.is_reorder) steps.push_back(part.name);
+      EXPECT_THAT(steps, Not(Contains("turn")));
+      EXPECT_EQ(std::ranges::count(steps, "back"), back == view ? 0 : 1);
+      if (trial % 3 != 0) continue;
+      const ReplayResult of_levels = Checked(Turned(WithChoices("onednn/graph/partition", first, second, ""), view));
+      EXPECT_EQ(of_levels.FirstFault().value_or(""), "");
+    }
+  }
 }
 
 // Layouts without names: any two have a reorder, or only those from and to row-major.
