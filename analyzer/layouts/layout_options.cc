@@ -152,7 +152,8 @@ class Finder {
       const bool is_declared = operands != nullptr && k < operands->writes.size();
       Write(*output, is_declared ? operands->writes[k] : *graph_.value(*output).shape, node);
     }
-    node.transpose = TransposeOf(layer, node);
+    // Not of one that only a run has shown: the option keeps that run's candidate, which a free layer has not.
+    if (resolved.rows != nullptr || !resolved.known.candidate) node.transpose = TransposeOf(layer, node);
     AddOptions(resolved.rows, resolved.times.best, node);
     // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as
     // row-major.
