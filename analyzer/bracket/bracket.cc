@@ -137,11 +137,10 @@ Result<WhatIfOutcome> OnOtherDevice(const ModelGraph& graph, const Bracket& brac
   WhatIfOutcome outcome{what_if.name, 0, {}};
   Latency roofline = LaunchesOf(graph, device, residency);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    // A body's layers are not listed: its floor is kept. What is free has none.
+    // A body's layers are not listed: its floor is kept.
     const Latency now = layers[i].known.floor;
-    const bool is_listed = graph.layers[i].bodies.empty() && layers[i].known.status != LatencyStatus::kFree;
-    const Latency then = is_listed ? resolver.RooflineOf(graph, i, device) : now;
-    if (then != now) ++outcome.layers;
+    const Latency then = graph.layers[i].bodies.empty() ? resolver.RooflineOf(graph, i, device) : now;
+    if (then != now && layers[i].known.status != LatencyStatus::kFree) ++outcome.layers;
     roofline += then;
   }
   const std::vector<Floor> floors = ComputeFloors(graph, device);
@@ -206,17 +205,17 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   if (options.takes)
     std::erase_if(regions, [&](const ResolvedRegion& region) { return !options.takes(region.known->region); });
   resolver.Observe(graph, options.observed, layers, regions);
-  const LayoutPlanner planner(graph, selection, layers, regions);
-  for (const LayerId transpose : planner.free_transposes()) SetFree(layers[transpose.index()]);
 
   Bracket bracket;
+  bracket.roofline = bracket.launches = LaunchesOf(graph, device, residency);
+  for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
+  const LayoutPlanner planner(graph, selection, layers, regions);
+  for (const LayerId transpose : planner.free_transposes()) SetFree(layers[transpose.index()]);
   bracket.selection = selection;
   SetOrigins(rows, bracket);
   bracket.contract = selection.contract.value_or(MainContract(graph));
   bracket.floors = ComputeFloors(graph, device);
   bracket.coverage = CoverageOf(layers);
-  bracket.roofline = bracket.launches = LaunchesOf(graph, device, residency);
-  for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
   bracket.roofline = std::max(bracket.roofline, bracket.textbook().latency);
   for (const WhatIf& what_if : options.what_ifs) {
     if (what_if.peaks.empty()) continue;

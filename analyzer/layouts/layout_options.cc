@@ -152,13 +152,13 @@ class Finder {
       const bool is_declared = operands != nullptr && k < operands->writes.size();
       Write(*output, is_declared ? operands->writes[k] : *graph_.value(*output).shape, node);
     }
-    // Not of one that only a run has shown: the option keeps that run's candidate, which a free layer has not.
-    if (resolved.rows != nullptr || !resolved.known.candidate) node.transpose = TransposeOf(layer, node);
+    node.transpose = TransposeOf(layer, node);
     AddOptions(resolved.rows, resolved.times.best, node);
     // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as
     // row-major.
     if (node.option_count == 0) {
-      const Candidate* candidate = resolved.known.candidate ? &*resolved.known.candidate : nullptr;
+      const Candidate* const candidate =
+          resolved.known.candidate ? &found_.shown.emplace_back(*resolved.known.candidate) : nullptr;
       layouts_.assign(node.width(), 0);
       AddOption({candidate, resolved.fused.best, resolved.rows != nullptr}, node);
     }

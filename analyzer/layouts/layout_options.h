@@ -102,6 +102,7 @@ struct DeclaredNodes {
   // Numbers in the table, for each option of what it reads and then of what it writes.
   std::vector<std::uint32_t> layouts;
   LayoutTable table;
+  std::deque<Candidate> shown;                        // of no row: what a run was seen to use
   std::vector<ValueId> values;                        // by tensor
   std::vector<ValueId> roots;                         // of each value what it is a view of
   std::vector<std::optional<std::size_t>> tensor_of;  // by value, of roots

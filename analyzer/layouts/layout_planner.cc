@@ -91,7 +91,11 @@ class LayoutGraph {
   void NumberTensors();
   void NumberOptions();
   void AddOptions(const DeclaredNode& declared, LayoutNode& node);
-  void AddViews(const DeclaredNode& declared, LayoutNode& node);
+  // Of a transpose: in which layouts of what it reads and writes it moves nothing.
+  struct View {
+    std::uint8_t read = 0, written = 0;
+  };
+  std::vector<View> ViewsOf(const DeclaredNode& declared) const;
   std::optional<std::uint8_t> IndexOf(std::size_t tensor, std::uint32_t number) const;
   void FindReorders();
   std::vector<ReorderConfig> MakeReorders(const LayoutPair& pair) const;
@@ -115,6 +119,9 @@ class LayoutGraph {
 LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
                          const std::vector<ResolvedRegion>& regions)
     : graph_(graph), declared_(FindDeclaredNodes(graph, selection.threads, layers, regions)) {
+  // A replay on a GPU has no second names for memory.
+  if (selection.device.text.starts_with("gpu"))
+    for (DeclaredNode& node : declared_.nodes) node.transpose = nullptr;
   has_layouts_ = std::ranges::any_of(declared_.layouts, [](std::uint32_t number) { return number != 0; });
   if (!has_layouts_) return;
   FindClasses();
@@ -168,6 +175,9 @@ void LayoutGraph::NumberLayouts() {
         add(node.TensorAt(place), numbers[place], worst - options[option].cost);
     }
   }
+  // Of all layouts, so that a further candidate raises no bound.
+  for (const DeclaredNode& node : declared_.nodes)
+    if (!ViewsOf(node).empty()) free_transposes_.emplace_back(node.layers[0]);
   for (std::vector<ClassLayout>& layouts : class_layouts_) {
     if (layouts.size() <= kMostLayouts) continue;
     is_complete_ = false;
@@ -208,7 +218,10 @@ void LayoutGraph::NumberOptions() {
     first_option_.push_back(behind_.size());
     region_of_.push_back(declared.region);
     AddOptions(declared, node);
-    if (declared.transpose != nullptr) AddViews(declared, node);
+    for (const View& view : ViewsOf(declared)) {
+      node.options.push_back({Latency(0), {view.read}, {view.written}});
+      behind_.push_back({&view_, false});
+    }
     node.layers = std::move(declared.layers);
     node.reads = std::move(declared.reads);
     node.writes = std::move(declared.writes);
@@ -255,25 +268,24 @@ void LayoutGraph::AddOptions(const DeclaredNode& declared, LayoutNode& node) {
   }
 }
 
-void LayoutGraph::AddViews(const DeclaredNode& declared, LayoutNode& node) {
-  const std::size_t from = declared.reads[0], to = declared.writes[0];
-  const auto runs_of = [&](std::size_t tensor, std::size_t layout) {
-    if (layout == 0) return RowMajorOrder(declared.transpose->inputs[0]).runs;
-    const ElementOrder& order = NamedLayoutOf(tensor, layout).order;
+std::vector<LayoutGraph::View> LayoutGraph::ViewsOf(const DeclaredNode& declared) const {
+  if (declared.transpose == nullptr) return {};
+  const Shape& shape = declared.transpose->inputs[0];
+  const auto runs_of = [&](const ClassLayout& layout) {
+    if (layout.number == 0) return RowMajorOrder(shape).runs;
+    const ElementOrder& order = declared_.table[layout.number].order;
     return order.is_dense() ? order.runs : std::vector<ElementRun>();
   };
-  const std::size_t before = node.options.size();
-  for (std::size_t read = 0; read < class_layouts_[class_of_[from]].size(); ++read) {
-    const auto moved =
-        TransposedInPlace(runs_of(from, read), declared.transpose->inputs[0], declared.transpose->permutation);
-    if (!moved) continue;
-    for (std::size_t written = 0; written < class_layouts_[class_of_[to]].size(); ++written) {
-      if (runs_of(to, written) != *moved) continue;
-      node.options.push_back({Latency(0), {static_cast<std::uint8_t>(read)}, {static_cast<std::uint8_t>(written)}});
-      behind_.push_back({&view_, false});
-    }
+  const std::vector<ClassLayout>& from = class_layouts_[class_of_[declared.reads[0]]];
+  const std::vector<ClassLayout>& to = class_layouts_[class_of_[declared.writes[0]]];
+  std::vector<View> views;
+  for (std::size_t read = 0; read < from.size(); ++read) {
+    const auto moved = TransposedInPlace(runs_of(from[read]), shape, declared.transpose->permutation);
+    for (std::size_t written = 0; moved && written < to.size(); ++written)
+      if (runs_of(to[written]) == *moved)
+        views.push_back({static_cast<std::uint8_t>(read), static_cast<std::uint8_t>(written)});
   }
-  if (node.options.size() > before) free_transposes_.emplace_back(declared.layers[0]);
+  return views;
 }
 
 LayoutGraph::LayoutPair LayoutGraph::PairOf(std::size_t tensor, std::size_t from, std::size_t to) const {

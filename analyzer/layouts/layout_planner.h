@@ -21,13 +21,13 @@ class LayoutGraph;
 
 class LayoutPlanner {
  public:
-  // `layers` and `regions` as LatencyResolver gives them; their times are taken now, the rows behind them live longer.
+  // `layers` and `regions` as LatencyResolver gives them; what they say is taken now, the rows behind them live longer.
   LayoutPlanner(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
                 const std::vector<ResolvedRegion>& regions);
   ~LayoutPlanner();
 
-  // Transposes that need not move anything: a layout that some candidate writes is, transposed, one that some candidate
-  // reads. Where layouts are free they take no time.
+  // Transposes that need not move anything: a layout that candidates around the operand have is, transposed, one that
+  // those around the result have. Where layouts are free they take no time. None on a GPU, whose replay would copy.
   const std::vector<LayerId>& free_transposes() const;
 
   // nullopt where every candidate reads and writes row-major, or says nothing: then `fused-sequential` has no layouts

@@ -62,9 +62,10 @@ class LayoutBuilder {
     std::vector<std::vector<std::size_t>> there(schedule_.tensors.size());
     for (std::size_t tensor = 0; tensor < there.size(); ++tensor) {
       for (const std::size_t buffer : buffers_of_[tensor]) {
-        if (!shared[buffer] || is_later[buffer]) continue;
-        if (is_written[buffer]) wanted.push_back(buffer);
-        if (!is_written[buffer]) there[tensor].push_back(buffer);
+        const std::size_t memory = layout_.MemoryOf(buffer);
+        if (!shared[memory] || is_later[memory]) continue;
+        if (!is_written[memory]) there[tensor].push_back(buffer);
+        if (is_written[memory] && memory == buffer) wanted.push_back(buffer);
       }
     }
     std::swap(buffers_of_, there);

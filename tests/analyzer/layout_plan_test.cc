@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "infimum/graph/replay_schedule.h"
 #include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
@@ -194,6 +196,30 @@ TEST_F(LayoutPlanTest, ATransposeWhoseReaderTakesRowsAloneTakesItsTime) {
   EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMeasured);
   EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kSequential)->latency.count(), 140);
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 147);
+}
+
+TEST_F(LayoutPlanTest, WithViewsTooNoPlanIsBelowTheBoundWithFreeLayouts) {
+  graph_ = ConvolvedTokens();
+  std::mt19937 random(3);
+  const auto time = [&] { return static_cast<double>(1 + random() % 100); };
+  const std::vector<std::string> layouts = {"abcd", "acdb", "aBcd16b"};
+  int views = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    source_ = testing::KnownRows();
+    for (const std::string& in : layouts)
+      for (const std::string& out : layouts)
+        if (random() % 3 == 0 || in + out == "abcdabcd") Add(Convolution(), in + out, time(), in, out);
+    for (const auto& [from, to] : {std::pair("64x32", "32x64"), std::pair("32x64", "64x32")})
+      if (random() % 4 != 0) Add(Transpose(from, to), "turn", time(), "plain", "plain");
+    for (const std::string& from : layouts)
+      for (const std::string& to : layouts)
+        if (from != to && random() % 2 == 0) AddReorder(from, to, time());
+    const Bracket bracket = Compute();
+    if (!bracket.layouts) continue;
+    EXPECT_GE(bracket.layouts->latency, bracket.Find(BoundVariant::kFusedSequential)->latency) << trial;
+    for (const PlannedNode& node : bracket.layouts->nodes) views += node.candidate.name() == kViewCandidate ? 1 : 0;
+  }
+  EXPECT_GT(views, 100);
 }
 
 // A residual: two readers of one tensor that want it in different orders.

@@ -121,7 +121,7 @@ GeneratedProfile GenerateProfile(std::uint64_t seed) {
   profile.is_onnxruntime = seed % 2 == 0;
   profile.form = static_cast<ProfileForm>(seed / 2 % 3);
   const bool is_compact = profile.form == ProfileForm::kCompact;
-  const auto wanted = static_cast<std::size_t>(generator.Pick(500'000, 1'500'000));
+  const auto wanted = static_cast<std::size_t>(generator.Pick(600'000, 1'500'000));
   std::string& text = profile.text;
   text = profile.is_onnxruntime ? "["
                                 : R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100"}],)"

@@ -18,7 +18,7 @@ struct GeneratedProfile {
   std::int64_t kernels = 0, calls = 0;  // of a trace; of ONNX Runtime `calls` are executions of nodes
 };
 
-// 0.5 to 1.5 MB, so that a reader has several windows of it. The same seed gives the same profile.
+// 0.6 to 1.5 MB, so that a reader has several windows of it. The same seed gives the same profile.
 GeneratedProfile GenerateProfile(std::uint64_t seed);
 
 // A text as the stream of it that leaves `spare` in all of the buffer that a reader gives it and the text does not

@@ -157,8 +157,10 @@ class AttentionProgram : public Program {
     // The mask's own factor comes last, for the sum: scale (q k) + factor mask = factor (scale / factor (q k) + mask).
     const double mask_scale = masks_.empty() ? 1 : own_.mask_scale;
     float* const scaled = static_cast<float*>(query_buffer_.data());
-    kernels.affine_row(queries, static_cast<float>(own_.scale.value_or(usual) / mask_scale), 0, scaled,
-                       rows * config_.head);
+    const auto scale = static_cast<float>(own_.scale.value_or(usual) / mask_scale);
+    ParallelEach(rows, 4096, config_.head, [&](std::int64_t row) {
+      kernels.affine_row(queries + row * config_.head, scale, 0, scaled + row * config_.head, config_.head);
+    });
     float* const scores = static_cast<float*>(score_buffer_.data());
     if (!scores_.Run(scaled, scores)) return false;
     const auto factor = static_cast<float>(mask_scale);
@@ -179,10 +181,10 @@ class AttentionProgram : public Program {
       std::fill(x + seen, x + n, 0.0F);
     });
     if (!values_.Run(scores, result)) return false;
-    for (std::int64_t row = 0; row < rows; ++row) {
+    ParallelEach(rows, 4096, value_head_, [&](std::int64_t row) {
       float* const y = result + row * value_head_;
       kernels.affine_row(y, 1 / sums_[static_cast<std::size_t>(row)], 0, y, value_head_);
-    }
+    });
     return true;
   }
 

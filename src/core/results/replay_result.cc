@@ -119,8 +119,9 @@ Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second) {
     const ReplayPart& other = second.parts[i];
     same = part.name == other.name && part.candidate == other.candidate;
     // Whether few bytes of constants could be copied often enough depends on how fast the part ran.
-    if (is_faster ? other.alone_cold_weights.has_value() : !part.alone_cold_weights)
-      part.alone_cold_weights = other.alone_cold_weights;
+    const std::optional<Latency> cold[] = {part.alone_cold_weights, other.alone_cold_weights};
+    part.alone_cold_weights = cold[is_faster ? 1 : 0];
+    if (!part.alone_cold_weights && !one_is_noisy) part.alone_cold_weights = cold[is_faster ? 0 : 1];
     if (!is_faster) continue;
     part.alone = other.alone;
     part.in_loop = other.in_loop;

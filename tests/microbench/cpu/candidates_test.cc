@@ -132,6 +132,19 @@ TEST(OneDnnBackend, AHigherTierOffersAllThatALowerOneDoes) {
   EXPECT_GT(names[2].size(), names[1].size());
 }
 
+// Those of layers/attention.txt whose scores are more than a block has are held to their contract with the others.
+TEST(OneDnnBackend, AttentionRunsByBlocksWhereItsScoresAreMany) {
+  OneDnnBackend backend{BackendOptions{}};
+  std::size_t by_blocks = 0;
+  for (const std::string& text : testing::LayerTexts("attention"))
+    for (const Candidate& candidate : CandidatesOf(backend, Parsed(text))) {
+      if (!candidate.algorithm.starts_with("attention-blocks")) continue;
+      EXPECT_THAT(text, HasSubstr("kv=4099"));
+      ++by_blocks;
+    }
+  EXPECT_EQ(by_blocks, 3U);
+}
+
 TEST(OneDnnBackend, AnUnknownCandidateIsUnsupportedByName) {
   OneDnnBackend backend{BackendOptions{}};
   Candidate candidate;

@@ -192,10 +192,31 @@ class NumberedOrders : public cpu::ReplayOrders {
   bool direct_;
 };
 
+// A factor reads a, the next one what may be a view of it: y = b(a) + c(turn(a)).
+ReplaySchedule ViewBetweenChoices() {
+  using Kind = ReplayTensorKind;
+  ReplaySchedule schedule = WithChoices("", "", "", "");
+  schedule.tensors.clear();
+  for (const char* name : {"x", "a", "b", "turned", "c", "y"})
+    schedule.tensors.push_back({name, *name == 'x' ? Kind::kInput : Kind::kIntermediate, DataType::kF32, Shape{{576}}});
+  schedule.tensors.back().is_output = true;
+  const auto step = [](const char* name, std::vector<std::size_t> reads, std::size_t writes,
+                       std::optional<ReplayLevel> level = std::nullopt) {
+    ReplayStep made = Step(name, "pointwise kind=relu dtype=f32:-:f32 in=576", "", std::move(reads), {writes});
+    made.level = level;
+    return made;
+  };
+  schedule.steps = {step("a", {0}, 1),    step("b", {1}, 2, ReplayLevel{0, 0}), step("b", {1}, 2, ReplayLevel{0, 1}),
+                    step("turn", {1}, 3), step("c", {3}, 4, ReplayLevel{1, 0}), step("c", {3}, 4, ReplayLevel{1, 1}),
+                    step("y", {2, 4}, 5)};
+  return schedule;
+}
+
 TEST(ReplayLayout, EachCombinationOfLevelsReadsOnlyWhatItsOwnPartsMade) {
-  const ReplaySchedule schedule = WithChoices("", "", "", "");
+  const ReplaySchedule schedules[] = {WithChoices("", "", "", ""), ViewBetweenChoices()};
   std::mt19937 random(11);
-  for (int trial = 0; trial < 2000; ++trial) {
+  for (int trial = 0; trial < 4000; ++trial) {
+    const ReplaySchedule& schedule = schedules[trial % 2];
     const NumberedOrders known(random() % 2 == 0);
     const bool has_view = random() % 2 == 0;
     std::vector<cpu::StepOrders> orders;

@@ -126,7 +126,8 @@ class Chooser {
     const std::optional<std::size_t> row = RowOf(unit.layers);
     if (!row) return unit.planned;
     const Latency target = *alignment_->rows[*row].measured * (*unit.best / best_of_row.at(*row));
-    if (target <= Latency(0)) return unit.planned;
+    if (!(target > Latency(0)))
+      return unit.planned;  // nor where the best takes none, as a transpose that moves nothing
     const KnownCandidate* nearest = nullptr;
     double least = 0;
     for (const KnownCandidate& candidate : unit.known->candidates) {
