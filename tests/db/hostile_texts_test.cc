@@ -114,7 +114,7 @@ const std::map<std::string, std::string>& Texts() {
         {"Spaces", "  \t "},
         {"Empty", ""},
         {"Words", "NULL"},
-        {"Long", std::string(1 << 17, 'm')},
+        {"Megabyte", std::string(1 << 20, 'm')},
     };
     // Longer than any index holds, and no shorter when it is packed.
     std::string noise;
