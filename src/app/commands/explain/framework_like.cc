@@ -126,8 +126,7 @@ class Chooser {
     const std::optional<std::size_t> row = RowOf(unit.layers);
     if (!row) return unit.planned;
     const Latency target = *alignment_->rows[*row].measured * (*unit.best / best_of_row.at(*row));
-    if (!(target > Latency(0)))
-      return unit.planned;  // nor where the best takes none, as a transpose that moves nothing
+    if (!(target > Latency(0))) return unit.planned;  // nor where the best takes none: a transpose
     const KnownCandidate* nearest = nullptr;
     double least = 0;
     for (const KnownCandidate& candidate : unit.known->candidates) {
