@@ -23,6 +23,10 @@ LayerConfig Convolution() {
       "groups=1 bias=no weights=const");
 }
 
+LayerConfig Transpose(const std::string& from, const std::string& to) {
+  return *ParseLayerConfig("movement kind=transpose dtype=f32:-:f32 in=" + from + " out=" + to + " perm=1,0");
+}
+
 // x -> conv_1 -> relu -> conv_2 -> y
 ModelGraph TwoConvolutions() {
   GraphBuilder model;
@@ -53,6 +57,18 @@ class LayoutPlanTest : public ::testing::Test {
   void AddReorders(double into_blocks, double back) {
     AddReorder("abcd", "aBcd16b", into_blocks);
     AddReorder("aBcd16b", "abcd", back);
+  }
+  void AddTransposes() {
+    for (const auto& [from, to] : {std::pair("64x32", "32x64"), std::pair("32x64", "64x32")})
+      Add(Transpose(from, to), "turn", 20, "plain", "plain");
+  }
+  // Of ConvolvedTokens, with a convolution that takes so long channels last.
+  void AddLayersOfTokens(double last) {
+    Add(Convolution(), "last", last, "nhwc", "nhwc");
+    Add(Convolution(), "plain", 95, "abcd", "abcd");
+    AddTransposes();
+    AddReorder("abcd", "acdb", 30);
+    AddReorder("acdb", "abcd", 30);
   }
   Bracket Compute(const BracketOptions& options = {}) {
     return testing::BracketOf(graph_, source_, testing::TestSelection(1), options);
@@ -134,10 +150,6 @@ TEST_F(LayoutPlanTest, AnOpaqueLayoutTakesNoPart) {
   EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 105);
 }
 
-LayerConfig Transpose(const std::string& from, const std::string& to) {
-  return *ParseLayerConfig("movement kind=transpose dtype=f32:-:f32 in=" + from + " out=" + to + " perm=1,0");
-}
-
 // Tokens -> image -> conv_1 -> tokens, as hybrids of convolutions and attention have it.
 ModelGraph ConvolvedTokens() {
   GraphBuilder model;
@@ -152,12 +164,7 @@ ModelGraph ConvolvedTokens() {
 
 TEST_F(LayoutPlanTest, ATransposeMovesNothingWhereItsReaderTakesTheLayout) {
   graph_ = ConvolvedTokens();
-  Add(Convolution(), "last", 100, "nhwc", "nhwc");
-  Add(Convolution(), "plain", 95, "abcd", "abcd");
-  for (const auto& [from, to] : {std::pair("64x32", "32x64"), std::pair("32x64", "64x32")})
-    Add(Transpose(from, to), "turn", 20, "plain", "plain");
-  AddReorder("abcd", "acdb", 30);
-  AddReorder("acdb", "abcd", 30);
+  AddLayersOfTokens(100);
   Bracket bracket = Compute();
   ASSERT_TRUE(bracket.layouts.has_value());
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 100);
@@ -175,12 +182,7 @@ TEST_F(LayoutPlanTest, ATransposeMovesNothingWhereItsReaderTakesTheLayout) {
   EXPECT_FALSE(bracket.layers[0].reason.empty());
   // Where channels last are slow enough the tokens are turned twice.
   source_ = testing::KnownRows();
-  Add(Convolution(), "last", 200, "nhwc", "nhwc");
-  Add(Convolution(), "plain", 95, "abcd", "abcd");
-  for (const auto& [from, to] : {std::pair("64x32", "32x64"), std::pair("32x64", "64x32")})
-    Add(Transpose(from, to), "turn", 20, "plain", "plain");
-  AddReorder("abcd", "acdb", 30);
-  AddReorder("acdb", "abcd", 30);
+  AddLayersOfTokens(200);
   bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 135);
   EXPECT_EQ(bracket.layouts->nodes[0].candidate.algorithm, "turn");
@@ -189,8 +191,7 @@ TEST_F(LayoutPlanTest, ATransposeMovesNothingWhereItsReaderTakesTheLayout) {
 TEST_F(LayoutPlanTest, ATransposeWhoseReaderTakesRowsAloneTakesItsTime) {
   graph_ = ConvolvedTokens();
   Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
-  for (const auto& [from, to] : {std::pair("64x32", "32x64"), std::pair("32x64", "64x32")})
-    Add(Transpose(from, to), "turn", 20, "plain", "plain");
+  AddTransposes();
   AddReorders(3, 4);
   const Bracket bracket = Compute();
   EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMeasured);

@@ -34,9 +34,9 @@ void WithWord(std::int64_t bytes, const Function& function) {
 // A candidate of ours: infimum/<name>:<instruction set>.
 Offer KernelOffer(const std::string& name, std::function<MadeProgram(const Problem&)> make);
 
-// Two products and a softmax between them, which keeps one head's scores in the cache: what a framework without a fused
-// kernel can do at best. infimum/attention-heads runs head after head, infimum/attention-batched all heads at
-// once, infimum/attention-blocks as many queries of a head as whose scores stay in the second-level cache.
+// Two products and a softmax between them: infimum/attention-batched runs all heads at once, infimum/attention-heads
+// head after head, infimum/attention-blocks as many queries of a head as whose scores stay in the second-level cache,
+// where a head has more.
 std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerValues& values);
 // Weights of 4 or 8 bits with a scale for each block of a column, read as they are stored. infimum/stored-rows goes
 // over them for each row of a; infimum/stored-panels makes a part f32 that all rows share; infimum/stored-dots has a in

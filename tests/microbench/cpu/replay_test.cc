@@ -262,6 +262,31 @@ TEST(ReplayLayout, EachCombinationOfLevelsReadsOnlyWhatItsOwnPartsMade) {
   }
 }
 
+// x -> a (a view) -> b -> y (a view): what a view looks at is needed as long as the view.
+TEST(ReplayLayout, AViewOfAnInputAndOneThatIsAnOutputKeepTheirMemory) {
+  ReplaySchedule schedule = ViewBetweenChoices();
+  const ReplayStep step = schedule.steps.front();
+  schedule.factors.clear();
+  schedule.steps.assign(3, step);
+  std::vector<cpu::StepOrders> orders(3, cpu::StepOrders{false, {cpu::kRowMajorOrder}, {cpu::kRowMajorOrder}});
+  const std::size_t path[] = {0, 1, 2, 5};
+  for (std::size_t i = 0; i < 3; ++i) {
+    schedule.steps[i].operands = {path[i]};
+    schedule.steps[i].outputs = {path[i + 1]};
+    if (i != 1) orders[i].view = [](cpu::OrderId order) { return std::optional(order); };
+  }
+  const Result<cpu::ReplayLayout> layout = cpu::LayOut(schedule, orders, NumberedOrders(true));
+  ASSERT_TRUE(layout.ok()) << layout.error().message;
+  ASSERT_EQ(layout->operations.size(), 1U);
+  const cpu::ReplayOperation& only = layout->operations[0];
+  EXPECT_TRUE(layout->IsGiven(schedule, layout->MemoryOf(only.reads[0])));
+  ASSERT_EQ(layout->outputs.size(), 1U);
+  EXPECT_EQ(layout->MemoryOf(layout->outputs[0]), only.writes[0]);
+  const std::vector<BufferLife> lives = cpu::LivesOf(*layout, std::vector<std::size_t>(layout->buffers.size(), 64));
+  EXPECT_EQ(lives[only.writes[0]].last, layout->operations.size());
+  EXPECT_EQ(lives[layout->outputs[0]].bytes, 0U);
+}
+
 TEST_F(Replay, RunsAgainWithTheSameResult) {
   Result<std::unique_ptr<PreparedReplay>> replay = Prepared(Network());
   ASSERT_TRUE(replay.ok()) << replay.error().message;
