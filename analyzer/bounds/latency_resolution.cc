@@ -89,7 +89,8 @@ void SetFree(ResolvedLayer& layer) {
   layer.known.layer = id;
   layer.known.status = LatencyStatus::kFree;
   layer.known.latency = Latency(0);
-  layer.known.reason = "a change of layout alone: what it makes is, in the layout that its readers take, what it reads";
+  layer.known.reason =
+      "moves nothing: in the layouts that its neighbours take, what it reads lies where what it makes does";
 }
 
 LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regions, const Selection& selection,

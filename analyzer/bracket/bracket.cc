@@ -210,7 +210,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   bracket.roofline = bracket.launches = LaunchesOf(graph, device, residency);
   for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
   const LayoutPlanner planner(graph, selection, layers, regions);
-  for (const LayerId transpose : planner.free_transposes()) SetFree(layers[transpose.index()]);
+  for (const LayerId movement : planner.free_movements()) SetFree(layers[movement.index()]);
   bracket.selection = selection;
   SetOrigins(rows, bracket);
   bracket.contract = selection.contract.value_or(MainContract(graph));

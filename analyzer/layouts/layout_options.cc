@@ -152,7 +152,7 @@ class Finder {
       const bool is_declared = operands != nullptr && k < operands->writes.size();
       Write(*output, is_declared ? operands->writes[k] : *graph_.value(*output).shape, node);
     }
-    node.transpose = TransposeOf(layer, node);
+    node.movement = MovementOf(layer, node);
     AddOptions(resolved.rows, resolved.times.best, node);
     // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as
     // row-major.
@@ -165,12 +165,14 @@ class Finder {
     found_.nodes.push_back(std::move(node));
   }
 
-  static const MovementConfig* TransposeOf(const Layer& layer, const DeclaredNode& node) {
+  static const MovementConfig* MovementOf(const Layer& layer, const DeclaredNode& node) {
     const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
-    const bool is_one = movement != nullptr && movement->kind == MovementKind::kTranspose && node.width() == 2 &&
-                        node.reads.size() == 1 && node.reads[0] != node.writes[0];
-    return is_one ? movement : nullptr;
+    if (movement == nullptr || node.writes.size() != 1) return nullptr;
+    const bool may_stay = movement->kind == MovementKind::kTranspose || movement->kind == MovementKind::kConcat;
+    const bool reads_each_once = node.reads.size() == movement->inputs.size();
+    return may_stay && reads_each_once && std::ranges::find(node.reads, node.writes[0]) == node.reads.end() ? movement
+                                                                                                            : nullptr;
   }
 
   void AddRegion(std::size_t place, const ResolvedRegion& resolved) {

@@ -82,11 +82,11 @@ struct DeclaredOption {
 };
 
 struct DeclaredNode {
-  std::vector<std::size_t> layers;            // that take part, ascending
-  std::vector<std::size_t> reads, writes;     // tensors, none twice among the reads
-  bool keeps_layout = false;                  // element-wise: any layout does that all its tensors have
-  const MovementConfig* transpose = nullptr;  // of one tensor into another: moves nothing where both lie alike
-  std::optional<std::size_t> region;          // which of the resolved regions it is; nullopt for a layer
+  std::vector<std::size_t> layers;           // that take part, ascending
+  std::vector<std::size_t> reads, writes;    // tensors, none twice among the reads
+  bool keeps_layout = false;                 // element-wise: any layout does that all its tensors have
+  const MovementConfig* movement = nullptr;  // that may move nothing (InPlace): of what it reads into what it writes
+  std::optional<std::size_t> region;         // which of the resolved regions it is; nullopt for a layer
   // Where its options, at least one, and their layouts begin among all.
   std::size_t first_option = 0, option_count = 0, first_layout = 0;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -33,7 +34,7 @@ class LayoutGraph {
 
   // Whether some candidate that took part reads or writes anything but row-major.
   bool has_layouts() const { return has_layouts_; }
-  const std::vector<LayerId>& free_transposes() const { return free_transposes_; }
+  const std::vector<LayerId>& free_movements() const { return free_movements_; }
   // No layout was given up.
   bool is_complete() const { return is_complete_; }
 
@@ -91,11 +92,16 @@ class LayoutGraph {
   void NumberTensors();
   void NumberOptions();
   void AddOptions(const DeclaredNode& declared, LayoutNode& node);
-  // Of a transpose: in which layouts of what it reads and writes it moves nothing.
+  // Of a transpose or concatenation: in which layouts of what it reads and writes it moves nothing.
   struct View {
-    std::uint8_t read = 0, written = 0;
+    std::vector<std::uint8_t> reads;
+    std::uint8_t written = 0;
   };
   std::vector<View> ViewsOf(const DeclaredNode& declared) const;
+  void FindFreeMovements();
+  const ElementOrder& OrderOf(const ClassLayout& layout, const ElementOrder& row_major) const {
+    return layout.number == 0 ? row_major : declared_.table[layout.number].order;
+  }
   std::optional<std::uint8_t> IndexOf(std::size_t tensor, std::uint32_t number) const;
   void FindReorders();
   std::vector<ReorderConfig> MakeReorders(const LayoutPair& pair) const;
@@ -107,8 +113,8 @@ class LayoutGraph {
   std::vector<Behind> behind_;                           // of all nodes' options, one node after the other
   std::vector<std::size_t> first_option_;                // by node
   std::vector<std::optional<std::size_t>> region_of_;
-  std::vector<LayerId> free_transposes_;
-  const Candidate view_{"infimum", "view", "", ""};
+  std::vector<LayerId> free_movements_;
+  std::deque<Candidate> views_;
   LayoutProblem problem_;
   std::vector<KeyedWorkload> reorders_;
   std::unordered_map<LayoutPair, ReordersOfPair, PairHash> pairs_;
@@ -121,8 +127,11 @@ LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, co
     : graph_(graph), declared_(FindDeclaredNodes(graph, selection.threads, layers, regions)) {
   // A replay on a GPU has no second names for memory.
   if (selection.device.text.starts_with("gpu"))
-    for (DeclaredNode& node : declared_.nodes) node.transpose = nullptr;
-  has_layouts_ = std::ranges::any_of(declared_.layouts, [](std::uint32_t number) { return number != 0; });
+    for (DeclaredNode& node : declared_.nodes) node.movement = nullptr;
+  has_layouts_ = std::ranges::any_of(declared_.layouts, [](std::uint32_t number) { return number != 0; }) ||
+                 std::ranges::any_of(declared_.nodes, [](const DeclaredNode& node) {
+                   return node.movement != nullptr && node.movement->kind == MovementKind::kConcat;
+                 });
   if (!has_layouts_) return;
   FindClasses();
   NumberLayouts();
@@ -175,9 +184,7 @@ void LayoutGraph::NumberLayouts() {
         add(node.TensorAt(place), numbers[place], worst - options[option].cost);
     }
   }
-  // Of all layouts, so that a further candidate raises no bound.
-  for (const DeclaredNode& node : declared_.nodes)
-    if (!ViewsOf(node).empty()) free_transposes_.emplace_back(node.layers[0]);
+  FindFreeMovements();  // of all layouts, so that a further candidate raises no bound
   for (std::vector<ClassLayout>& layouts : class_layouts_) {
     if (layouts.size() <= kMostLayouts) continue;
     is_complete_ = false;
@@ -219,8 +226,10 @@ void LayoutGraph::NumberOptions() {
     region_of_.push_back(declared.region);
     AddOptions(declared, node);
     for (const View& view : ViewsOf(declared)) {
-      node.options.push_back({Latency(0), {view.read}, {view.written}});
-      behind_.push_back({&view_, false});
+      const ElementOrder row_major = RowMajorOrder(declared.movement->outputs[0]);
+      const ElementOrder& order = OrderOf(class_layouts_[class_of_[declared.writes[0]]][view.written], row_major);
+      node.options.push_back({Latency(0), LayoutList(view.reads), {view.written}});
+      behind_.push_back({&views_.emplace_back(Candidate{"infimum", "view", "", NameInOwnShape(order)}), false});
     }
     node.layers = std::move(declared.layers);
     node.reads = std::move(declared.reads);
@@ -268,22 +277,43 @@ void LayoutGraph::AddOptions(const DeclaredNode& declared, LayoutNode& node) {
   }
 }
 
+// A tensor lies in the result of one concatenation, the first that reads it; there a step writes it.
+void LayoutGraph::FindFreeMovements() {
+  std::vector<bool> may_lie(declared_.values.size(), false);
+  for (const DeclaredNode& node : declared_.nodes)
+    for (const std::size_t tensor : node.writes) may_lie[tensor] = true;
+  for (DeclaredNode& node : declared_.nodes) {
+    if (node.movement == nullptr) continue;
+    const bool joins = node.movement->kind == MovementKind::kConcat;
+    const auto is_taken = [&](std::size_t tensor) { return joins && !may_lie[tensor]; };
+    if (std::ranges::any_of(node.reads, is_taken) || ViewsOf(node).empty()) {
+      node.movement = nullptr;
+      continue;
+    }
+    for (const std::size_t tensor : node.reads)
+      if (joins) may_lie[tensor] = false;
+    free_movements_.emplace_back(node.layers[0]);
+  }
+}
+
 std::vector<LayoutGraph::View> LayoutGraph::ViewsOf(const DeclaredNode& declared) const {
-  if (declared.transpose == nullptr) return {};
-  const Shape& shape = declared.transpose->inputs[0];
-  const auto runs_of = [&](const ClassLayout& layout) {
-    if (layout.number == 0) return RowMajorOrder(shape).runs;
-    const ElementOrder& order = declared_.table[layout.number].order;
-    return order.is_dense() ? order.runs : std::vector<ElementRun>();
-  };
-  const std::vector<ClassLayout>& from = class_layouts_[class_of_[declared.reads[0]]];
-  const std::vector<ClassLayout>& to = class_layouts_[class_of_[declared.writes[0]]];
+  if (declared.movement == nullptr) return {};
+  const MovementConfig& movement = *declared.movement;
   std::vector<View> views;
-  for (std::size_t read = 0; read < from.size(); ++read) {
-    const auto moved = TransposedInPlace(runs_of(from[read]), shape, declared.transpose->permutation);
-    for (std::size_t written = 0; moved && written < to.size(); ++written)
-      if (runs_of(to[written]) == *moved)
-        views.push_back({static_cast<std::uint8_t>(read), static_cast<std::uint8_t>(written)});
+  const std::vector<ClassLayout>& to = class_layouts_[class_of_[declared.writes[0]]];
+  for (std::size_t written = 0; written < to.size(); ++written) {
+    const ElementOrder row_major = RowMajorOrder(movement.outputs[0]);
+    const ElementOrder& order = OrderOf(to[written], row_major);
+    const std::optional<InPlaceMovement> in_place = order.is_dense() ? InPlace(movement, order.runs) : std::nullopt;
+    View view{{}, static_cast<std::uint8_t>(written)};
+    for (std::size_t i = 0; in_place && i < declared.reads.size(); ++i) {
+      const std::vector<ClassLayout>& from = class_layouts_[class_of_[declared.reads[i]]];
+      const auto read = std::ranges::find_if(from, [&](const ClassLayout& layout) {
+        return OrderOf(layout, RowMajorOrder(movement.inputs[i])) == ElementOrder{in_place->operands[i], {}};
+      });
+      if (read != from.end()) view.reads.push_back(static_cast<std::uint8_t>(read - from.begin()));
+    }
+    if (view.reads.size() == declared.reads.size()) views.push_back(std::move(view));
   }
   return views;
 }
@@ -402,7 +432,7 @@ LayoutPlanner::LayoutPlanner(const ModelGraph& graph, const Selection& selection
 
 LayoutPlanner::~LayoutPlanner() = default;
 
-const std::vector<LayerId>& LayoutPlanner::free_transposes() const { return question_->free_transposes(); }
+const std::vector<LayerId>& LayoutPlanner::free_movements() const { return question_->free_movements(); }
 
 Result<std::optional<LayoutPlan>> LayoutPlanner::Plan(MeasurementSource& source, const Selection& selection,
                                                       std::span<const EnvironmentKey> environments,

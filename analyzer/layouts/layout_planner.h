@@ -2,7 +2,7 @@
 // ChooseLayouts decide, and returns the result in the graph's terms.
 //
 //   LayoutPlanner planner(graph, selection, layers, regions);
-//   planner.free_transposes()              matmul -> transpose -> conv, which takes channels last: the transpose
+//   planner.free_movements()               matmul -> transpose -> conv, which takes channels last: the transpose
 //   planner.Plan(source, selection, environments, device)
 #pragma once
 
@@ -26,13 +26,14 @@ class LayoutPlanner {
                 const std::vector<ResolvedRegion>& regions);
   ~LayoutPlanner();
 
-  // Transposes that need not move anything: a layout that candidates around the operand have is, transposed, one that
-  // those around the result have. Where layouts are free they take no time. None on a GPU, whose replay would copy.
-  const std::vector<LayerId>& free_transposes() const;
+  // Transposes and concatenations that need not move anything: layouts that candidates around the operands have are in
+  // place, transposed or one behind the other, those of the candidates around the result. Where layouts are free they
+  // take no time. None on a GPU, whose replay would copy.
+  const std::vector<LayerId>& free_movements() const;
 
-  // nullopt where every candidate reads and writes row-major, or says nothing: then `fused-sequential` has no layouts
-  // to pay for. `environments`: those that the layers' times are of; reorders are taken from the same. Asks `source`
-  // once for each.
+  // nullopt where every candidate reads and writes row-major, or says nothing, and nothing is in place: then
+  // `fused-sequential` has no layouts to pay for. `environments`: those that the layers' times are of; reorders are
+  // taken from the same. Asks `source` once for each.
   Result<std::optional<LayoutPlan>> Plan(MeasurementSource& source, const Selection& selection,
                                          std::span<const EnvironmentKey> environments, const DeviceModel& device) const;
 

@@ -163,6 +163,8 @@ Offers FusedOffers(const LayerConfig& product, const Epilogue& epilogue, Candida
     offers = TypedOffers(*convolution, values, epilogue);
   }
   if (const auto* matmul = std::get_if<MatMulConfig>(&product)) offers = TypedOffers(*matmul, values, epilogue);
+  if (const auto* normalization = std::get_if<NormalizationConfig>(&product))
+    offers = NormalizationLibraryOffers(*normalization, values, epilogue);
   return WithoutFallbacks(std::move(offers), tier);
 }
 

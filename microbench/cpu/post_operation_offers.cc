@@ -1,4 +1,5 @@
-// Regions that oneDNN runs as one primitive: a product, then element-wise members as its post-operations.
+// Regions that oneDNN runs as one primitive: a product, then element-wise members as its post-operations; a batch
+// normalization, then ReLU.
 #include <algorithm>
 #include <optional>
 
@@ -62,6 +63,9 @@ std::optional<Fusion> FusionOf(const Region& region, const RegionValues& values)
     output = OutputShape(*convolution);
   } else if (const auto* matmul = std::get_if<MatMulConfig>(&fusion.product)) {
     output = OutputShape(*matmul);
+  } else if (const auto* normalization = std::get_if<NormalizationConfig>(&fusion.product);
+             normalization != nullptr && normalization->kind == NormalizationKind::kBatch) {
+    output = normalization->input;
   } else {
     return std::nullopt;
   }
@@ -76,6 +80,7 @@ std::optional<Fusion> FusionOf(const Region& region, const RegionValues& values)
                                                 ValuesOfMember(values, i), other);
     if (!step) return std::nullopt;
     if (step->binary) {
+      if (std::holds_alternative<NormalizationConfig>(fusion.product)) return std::nullopt;
       step->operand = fusion.operands.size();
       fusion.operands.push_back(other);
     }

@@ -129,13 +129,11 @@ class ReplayRun : public PreparedReplay {
     INFIMUM_ASSIGN_OR_RETURN(arena_, AlignedBuffer::Make(plan.bytes));
     data_.resize(lives.size());
     for (std::size_t i = 0; i < lives.size(); ++i) {
-      const ReplayBuffer& buffer = layout_.buffers[i];
-      if (buffer.view_of) {
-        data_[i] = data_[*buffer.view_of];
-      } else {
-        data_[i] = layout_.IsGiven(schedule_, i) ? tensors_.given(buffer.tensor).data()
-                                                 : static_cast<char*>(arena_.data()) + plan.offsets[place[i]];
-      }
+      const std::size_t memory = layout_.MemoryOf(i), tensor = layout_.buffers[memory].tensor;
+      char* const begin = layout_.IsGiven(schedule_, memory)
+                              ? static_cast<char*>(tensors_.given(tensor).data())
+                              : static_cast<char*>(arena_.data()) + plan.offsets[place[memory]];
+      data_[i] = begin + layout_.OffsetOf(i) * BytesPerElement(BufferType(schedule_.tensors[tensor].type));
     }
     return {};
   }

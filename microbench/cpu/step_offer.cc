@@ -154,7 +154,9 @@ Result<StepOrders> OrdersOf(const ReplayStep& step, const StepOffer& offer, cons
   StepOrders wanted{offer.any_order, std::vector<OrderId>(step.operands.size(), kRowMajorOrder),
                     std::vector<OrderId>(step.outputs.size(), kRowMajorOrder)};
   if (offer.any_order) return wanted;
-  if (offer.view != nullptr) {
+  if (offer.view != nullptr && offer.view->kind == MovementKind::kConcat) {
+    wanted.joined = orders.Joined(*offer.view, step.candidate.output_layout);
+  } else if (offer.view != nullptr) {
     wanted.view = [&orders, view = offer.view](OrderId order) { return orders.Transposed(order, *view); };
   }
   INFIMUM_ASSIGN_OR_RETURN(std::deque<HostTensor> operands, Described(step.operands, OperandsOf(step.workload), given));
@@ -182,8 +184,7 @@ Result<StepOffer> FindStepOffer(const ReplayStep& step) {
   if (const auto* config = std::get_if<LayerConfig>(&step.workload)) {
     INFIMUM_ASSIGN_OR_RETURN(StepOffer offer, FindLayerOffer(step, *config, values[0]));
     const auto* movement = std::get_if<MovementConfig>(config);
-    const bool is_transpose = movement != nullptr && movement->kind == MovementKind::kTranspose;
-    if (is_transpose && step.candidate.name == kViewCandidate) offer.view = movement;
+    if (movement != nullptr && step.candidate.name == kViewCandidate) offer.view = movement;
     return offer;
   }
   return FindRegionOffer(step, std::get<Region>(step.workload), values);
@@ -203,7 +204,26 @@ std::optional<OrderId> OrderTable::Transposed(OrderId id, const MovementConfig& 
   if (order != nullptr && !order->exact) return std::nullopt;
   const std::vector<ElementRun>& runs = order != nullptr ? order->runs : RowMajorOrder(shape).runs;
   const auto moved = TransposedInPlace(runs, shape, transpose.permutation);
-  return moved && moved->size() <= DNNL_MAX_NDIMS ? std::optional(Add(OrderOfRuns(*moved))) : std::nullopt;
+  return moved ? AddRuns(*moved) : std::nullopt;
+}
+
+std::optional<OrderId> OrderTable::AddRuns(const std::vector<ElementRun>& runs) {
+  return runs.size() <= DNNL_MAX_NDIMS ? std::optional(Add(OrderOfRuns(runs))) : std::nullopt;
+}
+
+std::optional<StepOrders::Joined> OrderTable::Joined(const MovementConfig& concat, std::string_view layout) {
+  const std::optional<ElementOrder> order = ParseLayout(layout, concat.outputs[0]);
+  if (!order || !order->is_dense()) return std::nullopt;
+  const std::optional<InPlaceMovement> in_place = InPlace(concat, order->runs);
+  const std::optional<OrderId> whole = AddRuns(order->runs);
+  if (!in_place || !whole) return std::nullopt;
+  StepOrders::Joined joined{*whole, {}, in_place->offsets};
+  for (const std::vector<ElementRun>& operand : in_place->operands) {
+    const std::optional<OrderId> part = AddRuns(operand);
+    if (!part) return std::nullopt;
+    joined.parts.push_back(*part);
+  }
+  return joined;
 }
 
 Result<std::vector<StepOrders>> WantedOrders(const ReplaySchedule& schedule, const std::vector<StepOffer>& offers,

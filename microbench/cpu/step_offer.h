@@ -25,7 +25,7 @@ struct StepOffer {
   std::function<MadeProgram(const Operands&, const Outputs&)> make;
   // An element-wise layer whose operands have the shape of its output: any order serves, if it is that of all.
   bool any_order = false;
-  // A transpose that its readers' layouts spare (kViewCandidate), where the replay's layout can do without it.
+  // A transpose or concatenation that layouts spare (kViewCandidate), where the replay's layout can do without it.
   const MovementConfig* view = nullptr;
 };
 
@@ -45,11 +45,15 @@ class OrderTable : public ReplayOrders {
   OrderId Add(const OrderOf& order);
   // Of a transpose's result that lies where its operand does; nullopt where the operand's order has gaps.
   std::optional<OrderId> Transposed(OrderId id, const MovementConfig& transpose);
+  // Of a concatenation's result in that layout and of the operands that lie in it; nullopt where they cannot.
+  std::optional<StepOrders::Joined> Joined(const MovementConfig& concat, std::string_view layout);
   const OrderOf& OrderAt(OrderId id) const { return orders_[id]; }
   bool IsDense(OrderId order) const override { return orders_[order] == nullptr || orders_[order]->dense(); }
   bool HasReorder(OrderId from, OrderId to) const override { return cpu::HasReorder(orders_[from], orders_[to]); }
 
  private:
+  std::optional<OrderId> AddRuns(const std::vector<ElementRun>& runs);
+
   std::vector<OrderOf> orders_ = {nullptr};  // kRowMajorOrder
 };
 

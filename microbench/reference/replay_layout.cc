@@ -58,14 +58,14 @@ class LayoutBuilder {
       }
     }
     // What level 1 may read, and what it has to leave behind.
+    const std::vector<bool> is_made = WithViews(is_written), is_missing = WithViews(is_later);
     std::vector<std::size_t> wanted;
     std::vector<std::vector<std::size_t>> there(schedule_.tensors.size());
     for (std::size_t tensor = 0; tensor < there.size(); ++tensor) {
       for (const std::size_t buffer : buffers_of_[tensor]) {
-        const std::size_t memory = layout_.MemoryOf(buffer);
-        if (!shared[memory] || is_later[memory]) continue;
-        if (!is_written[memory]) there[tensor].push_back(buffer);
-        if (is_written[memory] && memory == buffer) wanted.push_back(buffer);
+        if (!shared[buffer]) continue;
+        if (is_written[buffer] && !is_later[buffer]) wanted.push_back(buffer);
+        if (!is_made[buffer] && !is_missing[buffer]) there[tensor].push_back(buffer);
       }
     }
     std::swap(buffers_of_, there);
@@ -91,28 +91,51 @@ class LayoutBuilder {
     return first;
   }
 
+  // `some`, and the buffers in whose memory they lie, or that lie in theirs.
+  std::vector<bool> WithViews(const std::vector<bool>& some) const {
+    std::vector<bool> all = some;
+    const auto each_memory = [&](std::size_t buffer, const auto& visit) {
+      for (std::optional<std::size_t> at = buffer; at; at = layout_.buffers[*at].view_of) visit(*at);
+    };
+    for (std::size_t buffer = 0; buffer < some.size(); ++buffer) {
+      each_memory(buffer, [&](std::size_t memory) {
+        if (some[buffer]) all[memory] = true;
+        if (some[memory]) all[buffer] = true;
+      });
+    }
+    return all;
+  }
+
   // Buffers that are there at either level of all factors: those that came with the schedule, those that no factor
   // writes, and of the others those that are read outside of their factor.
   std::vector<bool> SharedBuffers() const {
-    std::vector<bool> shared(layout_.buffers.size(), true);
-    std::vector<std::optional<ReplayLevel>> writer(layout_.buffers.size());
+    const std::size_t count = layout_.buffers.size();
+    std::vector<std::optional<ReplayLevel>> writer(count);
+    std::vector<bool> is_own(count, false);
     for (const ReplayOperation& operation : layout_.operations) {
       for (const std::size_t buffer : operation.writes) {
         const std::optional<ReplayLevel>& level = schedule_.steps[operation.step].level;
         if (!level) continue;
         // Level 1 may write what level 0 does; what it alone writes is its own.
         if (!writer[buffer] || level->level == 0) writer[buffer] = level;
-        shared[buffer] = false;
+        is_own[buffer] = true;
       }
     }
-    for (const ReplayOperation& operation : layout_.operations) {
-      const std::optional<ReplayLevel>& level = schedule_.steps[operation.step].level;
-      for (const std::size_t read : operation.reads) {
-        const std::size_t buffer = layout_.MemoryOf(read);
-        if (writer[buffer] && (!level || level->factor != writer[buffer]->factor)) shared[buffer] = true;
+    // A buffer is read with all that lies in it, and with all in which it lies.
+    std::vector<std::vector<std::size_t>> written_in(count);  // by memory
+    for (std::size_t buffer = 0; buffer < count; ++buffer)
+      if (writer[buffer]) written_in[layout_.MemoryOf(buffer)].push_back(buffer);
+    const auto read_outside = [&](std::size_t read, const std::optional<ReplayLevel>& level) {
+      for (const std::size_t buffer : written_in[layout_.MemoryOf(read)]) {
+        const bool is_read = layout_.LiesIn(buffer, read) || layout_.LiesIn(read, buffer);
+        if (is_read && (!level || level->factor != writer[buffer]->factor)) is_own[buffer] = false;
       }
-    }
-    for (const std::size_t output : layout_.outputs) shared[layout_.MemoryOf(output)] = true;
+    };
+    for (const ReplayOperation& operation : layout_.operations)
+      for (const std::size_t read : operation.reads) read_outside(read, schedule_.steps[operation.step].level);
+    for (const std::size_t output : layout_.outputs) read_outside(output, std::nullopt);
+    std::vector<bool> shared = WithViews(is_own);
+    shared.flip();
     return shared;
   }
 
@@ -156,6 +179,7 @@ class LayoutBuilder {
     last_step_ = number;
     StepOrders wanted = orders_[number];
     if (wanted.view && !step.level && AddViews(step, wanted)) return {};
+    if (wanted.joined && !step.level && CanJoin(step, *wanted.joined)) return Join(number, *wanted.joined);
     if (wanted.any_order) {
       const OrderId common = CommonOrder(step);
       wanted.reads.assign(step.operands.size(), common);
@@ -178,10 +202,34 @@ class LayoutBuilder {
     for (const std::size_t buffer : buffers_of_[step.operands[0]]) {
       const std::optional<OrderId> order = wanted.view(layout_.buffers[buffer].order);
       if (!order) continue;
-      layout_.buffers.push_back({result, *order, layout_.MemoryOf(buffer)});
+      layout_.buffers.push_back({result, *order, buffer});
       buffers_of_[result].push_back(layout_.buffers.size() - 1);
     }
     return !buffers_of_[result].empty();
+  }
+
+  bool CanJoin(const ReplayStep& step, const StepOrders::Joined& joined) const {
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      if (std::ranges::count(step.operands, step.operands[i]) != 1) return false;
+      const std::optional<std::size_t> found = Find(step.operands[i], joined.parts[i]);
+      if (found && (layout_.buffers[*found].view_of || layout_.IsGiven(schedule_, *found))) return false;
+    }
+    return true;
+  }
+
+  Status Join(std::size_t number, const StepOrders::Joined& joined) {
+    const ReplayStep& step = schedule_.steps[number];
+    std::vector<std::size_t> parts;
+    for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      INFIMUM_ASSIGN_OR_RETURN(const std::size_t part, BufferIn(step.operands[i], joined.parts[i], number));
+      parts.push_back(part);
+    }
+    const std::size_t whole = AddBuffer(step.outputs[0], joined.whole);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      layout_.buffers[parts[i]].view_of = whole;
+      layout_.buffers[parts[i]].offset = joined.offsets[i];
+    }
+    return {};
   }
 
   // For an element-wise step: the dense layout that most of its operands have already.
@@ -216,6 +264,22 @@ class LayoutBuilder {
 Result<ReplayLayout> LayOut(const ReplaySchedule& schedule, const std::vector<StepOrders>& orders,
                             const ReplayOrders& known) {
   return LayoutBuilder(schedule, orders, known).Build();
+}
+
+std::size_t ReplayLayout::MemoryOf(std::size_t buffer) const {
+  while (buffers[buffer].view_of) buffer = *buffers[buffer].view_of;
+  return buffer;
+}
+
+std::int64_t ReplayLayout::OffsetOf(std::size_t buffer) const {
+  std::int64_t offset = 0;
+  for (std::optional<std::size_t> at = buffer; at; at = buffers[*at].view_of) offset += buffers[*at].offset;
+  return offset;
+}
+
+bool ReplayLayout::LiesIn(std::size_t buffer, std::size_t other) const {
+  while (buffer != other && buffers[buffer].view_of) buffer = *buffers[buffer].view_of;
+  return buffer == other;
 }
 
 std::vector<BufferLife> LivesOf(const ReplayLayout& layout, const std::vector<std::size_t>& bytes) {

@@ -12,8 +12,13 @@
 // steps want others, the reorders are its own. So any combination of levels is a program, and the operations of both
 // levels stand one behind the other in one list, of which an inference leaves out what does not run.
 //
-// A transpose may be a view: no operation, its result another name for each buffer that its operand has by then. Not
-// where it runs at one level alone.
+// A transpose may be a view: no operation, its result another name for each buffer that its operand has by then. A
+// concatenation likewise: its operands are written where its result has them, those in other layouts by the reorder
+//
+//   conv1 (writes nChw8c)  conv2 (writes nhwc)  concat  ->  conv1, conv2, reorder: the first and last are parts of one
+//
+// and it runs as any other step where an operand was given, or lies in another concatenation's result already. Neither
+// is a view where it runs at one level alone.
 //
 // A layout is a number here, the same for the same layout of one tensor; the runner knows what it means.
 #pragma once
@@ -45,12 +50,21 @@ struct StepOrders {
   std::vector<OrderId> reads, writes;
   // Of a step that is a view where it can be: the order of its result in the memory of its operand in that order.
   std::function<std::optional<OrderId>(OrderId)> view = {};
+  // Of a concatenation that is one: the order of its result, and of each operand the order and where it begins, in
+  // elements.
+  struct Joined {
+    OrderId whole = kRowMajorOrder;
+    std::vector<OrderId> parts;
+    std::vector<std::int64_t> offsets;
+  };
+  std::optional<Joined> joined = {};
 };
 
 struct ReplayBuffer {
   std::size_t tensor = 0;  // of the schedule
   OrderId order = kRowMajorOrder;
-  std::optional<std::size_t> view_of = {};  // an earlier buffer, no view itself, whose memory it is
+  std::optional<std::size_t> view_of = {};  // a buffer in whose memory it lies, maybe a view itself
+  std::int64_t offset = 0;                  // where it begins there, in elements
 };
 
 struct ReplayOperation {
@@ -66,7 +80,11 @@ struct ReplayLayout {
   std::vector<ReplayOperation> operations;
   std::vector<std::size_t> outputs;  // for each tensor that is an output, its row-major buffer
 
-  std::size_t MemoryOf(std::size_t buffer) const { return buffers[buffer].view_of.value_or(buffer); }
+  // The buffer that is no view in whose memory one lies, and where it begins there, in elements.
+  std::size_t MemoryOf(std::size_t buffer) const;
+  std::int64_t OffsetOf(std::size_t buffer) const;
+  // Whether `buffer` is `other` or lies in its memory.
+  bool LiesIn(std::size_t buffer, std::size_t other) const;
   // Whether a buffer is an input or weight as it came, and not a copy in another order.
   bool IsGiven(const ReplaySchedule& schedule, std::size_t buffer) const {
     return schedule.tensors[buffers[buffer].tensor].kind != ReplayTensorKind::kIntermediate &&

@@ -258,13 +258,16 @@ Result<Fusion> FusionOf(const Region& region) {
   const std::vector<RegionMember>& members = region.members;
   const auto* convolution = std::get_if<ConvolutionConfig>(&members[0].config);
   const auto* matmul = std::get_if<MatMulConfig>(&members[0].config);
-  if (members.size() < 2 || (convolution == nullptr && matmul == nullptr)) return Error{kNotOnePrimitive};
+  const auto* normalization = std::get_if<NormalizationConfig>(&members[0].config);
+  if (normalization != nullptr && normalization->kind != NormalizationKind::kBatch) normalization = nullptr;
+  const bool is_product = convolution != nullptr || matmul != nullptr;
+  if (members.size() < 2 || (!is_product && normalization == nullptr)) return Error{kNotOnePrimitive};
   if (region.outputs.size() != 1)
     return Error{"a result within it is wanted too, which no post-operation writes; it runs layer after layer"};
   const DataType type = TypesOf(members[0].config).output;
   if (!IsFloatingPoint(type))
     return Error{"behind a product of integers it runs layer after layer, which is not emitted"};
-  const Shape output = convolution != nullptr ? OutputShape(*convolution) : OutputShape(*matmul);
+  const Shape output = OutputsOf(members[0].config)[0].shape;
   Fusion fusion{members[0].config, {}};
   for (std::size_t i = 1; i < members.size(); ++i) {
     const auto* config = std::get_if<PointwiseConfig>(&members[i].config);
@@ -272,6 +275,8 @@ Result<Fusion> FusionOf(const Region& region) {
     std::optional<FusedStep> step;
     if (config->types.input == type && config->types.output == type)
       step = StepOf(*config, members[i].operands, static_cast<std::int64_t>(i) - 1, output);
+    // Of a normalization oneDNN has the usual activation alone.
+    if (step && !is_product && step->kind != PointwiseKind::kRelu) step.reset();
     if (!step)
       return Error{"no post-operation of oneDNN is its member " + std::to_string(i) +
                    "; it runs layer after layer, or " + "as a oneDNN Graph partition"};

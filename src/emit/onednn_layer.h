@@ -33,7 +33,7 @@ struct FusedStep {
 };
 
 struct Fusion {
-  LayerConfig first;  // a convolution or a matmul
+  LayerConfig first;  // a convolution, a matmul or a batch normalization
   std::vector<FusedStep> steps;
 };
 

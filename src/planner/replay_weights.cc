@@ -1,5 +1,7 @@
 #include "src/planner/replay_weights.h"
 
+#include <algorithm>
+
 #include "src/core/layer/family.h"
 
 namespace infimum {
@@ -17,6 +19,7 @@ std::size_t MatrixPosition(const Layer& layer) { return layer.op == "com.microso
 // The weights with the output channels second, in their order of memory.
 Result<Shape> ByChannel(const Layer& layer, const Shape& weights) {
   const std::size_t rank = weights.rank();
+  if (layer.op == "BatchNormalization") return Shape{{1, ElementCount(weights)}};
   if (rank < 2) return Error{"its weights have fewer than two dimensions"};
   const bool channels_first = layer.op == "Conv" || (layer.op == "Gemm" && HasFlag(layer, "transB"));
   if (channels_first) return Shape{{1, weights.dims[0], ElementsBetween(weights, 1, rank)}};
@@ -36,7 +39,7 @@ Result<std::map<ValueId, std::size_t>> WeightChanger::Change(const Layer& layer)
     INFIMUM_RETURN_IF_ERROR(Multiply(layer, "alpha", 1, changed));
     INFIMUM_RETURN_IF_ERROR(Multiply(layer, "beta", 2, changed));
   }
-  if (!layer.folded.empty()) INFIMUM_RETURN_IF_ERROR(FoldNormalizations(layer, changed));
+  if (!layer.folded.empty()) INFIMUM_RETURN_IF_ERROR(FoldConstants(layer, changed));
   if ((layer.op == "Gemm" || layer.op == "com.microsoft.QGemm") && HasFlag(layer, "transB"))
     INFIMUM_RETURN_IF_ERROR(Transpose(layer, changed));
   return changed;
@@ -57,47 +60,72 @@ Status WeightChanger::Multiply(const Layer& layer, const char* attribute, std::s
   const ReplayTensor described = schedule_.tensors[tensor];
   if (described.kind != ReplayTensorKind::kWeight) return Error{"its '" + std::string(attribute) + "' is not 1"};
   const std::string name = layer.name + ": " + described.name + " times " + attribute;
-  const std::size_t by = Filled(described.type, 1, *factor);
-  const std::size_t made = Add({name, ReplayTensorKind::kWeight, described.type, described.shape, false});
-  const PointwiseConfig config{PointwiseKind::kMultiply,
-                               {described.type, described.type, described.type},
-                               {Shape{{ElementCount(described.shape)}}, Shape{{1}}}};
-  schedule_.steps.push_back({name, {}, LayerConfig(Canonicalize(config)), "", {tensor, by}, {made}, {ReplayValues()}});
-  changed[*layer.inputs[input]] = made;
+  const Shape all{{ElementCount(described.shape)}};
+  changed[*layer.inputs[input]] =
+      Combine(PointwiseKind::kMultiply, tensor, all, Filled(described.type, 1, *factor), name);
   return {};
 }
 
-Status WeightChanger::FoldNormalizations(const Layer& layer, Changed& changed) {
-  if (layer.inputs.size() < 3 || !layer.inputs[1] || !layer.inputs[2])
-    return Error{"it has a folded normalization, but no weights or no bias"};
+std::size_t WeightChanger::Combine(PointwiseKind kind, std::size_t tensor, const Shape& seen_as, std::size_t by,
+                                   const std::string& name) {
+  const DataType type = schedule_.tensors[tensor].type;
+  const std::size_t made = Add({name, ReplayTensorKind::kWeight, type, schedule_.tensors[tensor].shape, false});
+  // One for each channel: broadcast over the dimensions behind it.
+  Shape other{{ElementCount(schedule_.tensors[by].shape)}};
+  if (other.dims[0] != 1) other.dims.resize(seen_as.rank() - 1, 1);
+  const PointwiseConfig config{kind, {type, schedule_.tensors[by].type, type}, {seen_as, other}};
+  schedule_.steps.push_back({name, {}, LayerConfig(Canonicalize(config)), "", {tensor, by}, {made}, {ReplayValues()}});
+  return made;
+}
+
+Status WeightChanger::FoldConstants(const Layer& layer, Changed& changed) {
+  const bool has_bias = layer.inputs.size() > 2 && layer.inputs[2];
+  const auto is_scale = [](const FoldedConstants& folded) { return !folded.bias; };
+  if (layer.inputs.size() < 2 || !layer.inputs[1] || (!has_bias && !std::ranges::all_of(layer.folded, is_scale)))
+    return Error{"it has folded constants, but no weights or no bias"};
   INFIMUM_ASSIGN_OR_RETURN(std::size_t weights, Current(*layer.inputs[1], changed));
   const DataType type = schedule_.tensors[weights].type;
-  if (!IsFloatingPoint(type)) return Error{"a normalization is folded into integer weights"};
+  if (!IsFloatingPoint(type)) return Error{"constants are folded into integer weights"};
   INFIMUM_ASSIGN_OR_RETURN(const Shape seen_as, ByChannel(layer, schedule_.tensors[weights].shape));
   const std::int64_t channels = seen_as.dims[1];
-  std::size_t bias = 0;
-  if (layer.bias_is_folded) {
-    bias = Filled(type, channels, 0);
-  } else {
+  std::optional<std::size_t> bias;
+  if (layer.bias_is_folded) bias = Filled(type, channels, 0);
+  if (has_bias && !bias) {
     INFIMUM_ASSIGN_OR_RETURN(bias, Current(*layer.inputs[2], changed));
   }
-  if (ElementCount(schedule_.tensors[bias].shape) != channels)
+  if (bias && ElementCount(schedule_.tensors[*bias].shape) != channels)
     return Error{"its bias does not have one value for each channel"};
   for (std::size_t i = 0; i < layer.folded.size(); ++i) {
-    const std::string name = layer.name + ": normalization " + std::to_string(i) + " in its ";
-    INFIMUM_ASSIGN_OR_RETURN(weights, Normalize(weights, seen_as, layer.folded[i], false, name + "weights"));
-    INFIMUM_ASSIGN_OR_RETURN(bias, Normalize(bias, Shape{{1, channels}}, layer.folded[i], true, name + "bias"));
+    const FoldedConstants& folded = layer.folded[i];
+    const std::string name = layer.name + (folded.variance ? ": normalization " : ": constants ") + std::to_string(i);
+    INFIMUM_ASSIGN_OR_RETURN(weights, Fold(weights, seen_as, folded, false, name + " in its weights"));
+    if (!bias) continue;
+    INFIMUM_ASSIGN_OR_RETURN(bias, Fold(*bias, Shape{{1, channels}}, folded, true, name + " in its bias"));
   }
   changed[*layer.inputs[1]] = weights;
-  changed[*layer.inputs[2]] = bias;
+  if (bias) changed[*layer.inputs[2]] = *bias;
   return {};
 }
 
-Result<std::size_t> WeightChanger::Normalize(std::size_t tensor, const Shape& seen_as,
-                                             const FoldedNormalization& folded, bool is_bias, const std::string& name) {
+Result<std::size_t> WeightChanger::Fold(std::size_t tensor, const Shape& seen_as, const FoldedConstants& folded,
+                                        bool is_bias, const std::string& name) {
+  if (folded.variance) return Normalize(tensor, seen_as, folded, is_bias, name);
+  if (folded.scale) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::size_t scale, tensor_of_(*folded.scale));
+    tensor = Combine(PointwiseKind::kMultiply, tensor, seen_as, scale, name);
+  }
+  if (folded.bias && is_bias) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::size_t bias, tensor_of_(*folded.bias));
+    tensor = Combine(PointwiseKind::kAdd, tensor, seen_as, bias, name);
+  }
+  return tensor;
+}
+
+Result<std::size_t> WeightChanger::Normalize(std::size_t tensor, const Shape& seen_as, const FoldedConstants& folded,
+                                             bool is_bias, const std::string& name) {
   const DataType type = schedule_.tensors[tensor].type;
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t scale, tensor_of_(folded.scale));
-  INFIMUM_ASSIGN_OR_RETURN(const std::size_t variance, tensor_of_(folded.variance));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t scale, tensor_of_(*folded.scale));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t variance, tensor_of_(*folded.variance));
   const DataType parameters = schedule_.tensors[scale].type;
   NormalizationConfig config;
   config.kind = NormalizationKind::kBatch;
@@ -107,8 +135,8 @@ Result<std::size_t> WeightChanger::Normalize(std::size_t tensor, const Shape& se
   config.bias = is_bias;
   std::vector<std::size_t> operands{tensor, scale};
   if (is_bias) {
-    INFIMUM_ASSIGN_OR_RETURN(const std::size_t bias, tensor_of_(folded.bias));
-    INFIMUM_ASSIGN_OR_RETURN(const std::size_t mean, tensor_of_(folded.mean));
+    INFIMUM_ASSIGN_OR_RETURN(const std::size_t bias, tensor_of_(*folded.bias));
+    INFIMUM_ASSIGN_OR_RETURN(const std::size_t mean, tensor_of_(*folded.mean));
     operands.insert(operands.end(), {bias, mean, variance});
   } else {
     operands.insert(operands.end(), {Filled(parameters, seen_as.dims[1], 0), variance});

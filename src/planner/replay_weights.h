@@ -5,6 +5,7 @@
 //   Gemm with alpha and beta             pointwise kind=multiply of the weights and of the bias
 //   Conv with a folded normalization     normalization kind=batch of the weights, seen as 1 x channels x rest and with
 //                                        a mean of zero, and of the bias, seen as 1 x channels
+//   Conv with a folded Mul, Add          pointwise kind=multiply of the weights and of the bias; kind=add of the bias
 //
 // Changed weights are made once for all who want them so.
 #pragma once
@@ -36,11 +37,18 @@ class WeightChanger {
   // The tensor of a value after its last change.
   Result<std::size_t> Current(ValueId value, const Changed& changed);
   Status Multiply(const Layer& layer, const char* attribute, std::size_t input, Changed& changed);
-  Status FoldNormalizations(const Layer& layer, Changed& changed);
+  Status FoldConstants(const Layer& layer, Changed& changed);
   Status Transpose(const Layer& layer, Changed& changed);
-  // A step that normalizes `tensor`, seen in this shape, whose second dimension are the channels.
-  Result<std::size_t> Normalize(std::size_t tensor, const Shape& seen_as, const FoldedNormalization& folded,
-                                bool is_bias, const std::string& name);
+  // Of `tensor`, seen in this shape, whose second dimension are the channels, what the constants make; itself where
+  // they make nothing of it.
+  Result<std::size_t> Fold(std::size_t tensor, const Shape& seen_as, const FoldedConstants& folded, bool is_bias,
+                           const std::string& name);
+  // A step that normalizes it.
+  Result<std::size_t> Normalize(std::size_t tensor, const Shape& seen_as, const FoldedConstants& folded, bool is_bias,
+                                const std::string& name);
+  // A step that multiplies it by, or adds, another: one element for each channel, or a single one.
+  std::size_t Combine(PointwiseKind kind, std::size_t tensor, const Shape& seen_as, std::size_t by,
+                      const std::string& name);
   std::size_t Filled(DataType type, std::int64_t count, double element);
   std::size_t Add(ReplayTensor tensor);
 

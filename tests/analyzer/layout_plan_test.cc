@@ -223,6 +223,49 @@ TEST_F(LayoutPlanTest, WithViewsTooNoPlanIsBelowTheBoundWithFreeLayouts) {
   EXPECT_GT(views, 100);
 }
 
+LayerConfig Concat(const std::string& in, const std::string& out) {
+  return *ParseLayerConfig("movement kind=concat dtype=f32:-:f32 in=" + in + " out=" + out + " axis=1");
+}
+
+// x -> conv_1 -> conv_2, and the results of both as one; at the end once more with conv_1's.
+ModelGraph Joined() {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 32, 8, 8});
+  const ValueId a = model.Measurable("conv_1", "Conv", {x, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+  const ValueId b = model.Measurable("conv_2", "Conv", {a, model.Weight("w2", {32, 32, 1, 1})}, Convolution());
+  const ValueId c = model.Measurable("join", "Concat", {a, b}, Concat("1x32x64,1x32x64", "1x64x64"));
+  model.Output(model.Measurable("again", "Concat", {c, a}, Concat("1x64x64,1x32x64", "1x96x64")));
+  return model.Take();
+}
+
+TEST_F(LayoutPlanTest, AConcatenationMovesNothingWhereItsOperandsLieOneBehindTheOther) {
+  graph_ = Joined();
+  const auto add_concats = [&] {
+    for (const std::size_t layer : {2, 3}) Add(*graph_.layers[layer].workload, "concat", 20, "plain", "plain");
+  };
+  add_concats();
+  Add(Convolution(), "plain", 120, "abcd", "abcd");
+  Add(Convolution(), "last", 100, "acdb", "acdb");
+  AddReorder("abcd", "acdb", 9);
+  AddReorder("acdb", "abcd", 9);
+  Bracket bracket = Compute();
+  ASSERT_TRUE(bracket.layouts.has_value());
+  ASSERT_EQ(bracket.layouts->nodes.size(), 4U);
+  // Channels last the pixels of both would lie side by side. A tensor lies in one result.
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 100 + 100 + 3 * 9 + 20);
+  EXPECT_EQ(bracket.layouts->nodes[2].candidate.name(), kViewCandidate);
+  EXPECT_EQ(bracket.layouts->nodes[2].candidate.output_layout, "plain");
+  EXPECT_EQ(bracket.layouts->nodes[3].candidate.algorithm, "concat");
+  EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kFree);
+  EXPECT_EQ(bracket.layers[3].status, LatencyStatus::kMeasured);
+  EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 220);
+  // What came with the model lies where it came.
+  graph_ = Joined();
+  graph_.layers[2].inputs[0] = graph_.inputs[0];
+  bracket = Compute();
+  EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kMeasured);
+}
+
 // A residual: two readers of one tensor that want it in different orders.
 TEST_F(LayoutPlanTest, ASecondOperandHasALayoutOfItsOwn) {
   GraphBuilder model;

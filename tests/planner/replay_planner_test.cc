@@ -171,6 +171,29 @@ TEST(ReplayPlanner, AFoldedNormalizationIsAppliedToWeightsAndBiasOnce) {
   }
 }
 
+TEST(ReplayPlanner, AFoldedProductOrSumIsAppliedOnce) {
+  for (const bool bias : {true, false}) {
+    GraphBuilder model = ConvolutionModel("Conv", bias);
+    Layer& layer = model.graph().layers[0];
+    FoldedConstants scale, shift;
+    scale.scale = model.Value("scale");
+    shift.bias = model.Value("shift");
+    layer.folded = {scale, shift};
+    const Result<ReplaySchedule> schedule = ScheduleOf(model.graph());
+    ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+    ASSERT_EQ(schedule->steps.size(), 4U);
+    const ReplayStep &weights = schedule->steps[0], &times = schedule->steps[1], &plus = schedule->steps[2];
+    EXPECT_EQ(Format(weights.workload), "pointwise kind=multiply dtype=f32:f32:f32 in=2x3,2x1");
+    EXPECT_EQ(Format(times.workload), "pointwise kind=multiply dtype=f32:f32:f32 in=2,2");
+    EXPECT_EQ(Format(plus.workload), "pointwise kind=add dtype=f32:f32:f32 in=2,2");
+    for (const ReplayStep* step : {&weights, &times, &plus}) EXPECT_TRUE(RunsOnce(*schedule, *step));
+    EXPECT_EQ(plus.operands[0], times.outputs[0]);
+    EXPECT_EQ(schedule->tensors[times.operands[0]].fill.has_value(), !bias);
+    EXPECT_EQ(schedule->steps[3].operands[1], weights.outputs[0]);
+    EXPECT_EQ(schedule->steps[3].operands[2], plus.outputs[0]);
+  }
+}
+
 TEST(ReplayPlanner, ANormalizationInAGroupedTransposedConvolutionIsRefused) {
   GraphBuilder model = ConvolutionModel("ConvTranspose", true);
   model.graph().layers[0].attributes["group"] = std::int64_t{3};

@@ -82,7 +82,7 @@ ModelGraph SmallGraph() {
   graph.layers.push_back(std::move(view));
   graph.layers.push_back(std::move(relu));
   graph.layers.push_back(std::move(custom));
-  graph.passes = {{"fold-batch-normalization", "into the convolution before it", {"BatchNormalization_1 into Conv_0"}}};
+  graph.passes = {{"fold-channel-constants", "into the convolution before it", {"BatchNormalization_1 into Conv_0"}}};
   return graph;
 }
 

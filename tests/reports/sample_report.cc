@@ -322,7 +322,7 @@ void AddAbout(ReportModel& report) {
                                  {evidence::kClocks, "performance"},
                                  {evidence::kSystem, "Debian GNU/Linux 12, Linux 6.1"},
                                  {evidence::kInfimum, "0.1.0"}};
-  report.graph.passes = {{"fold-batch-normalization",
+  report.graph.passes = {{"fold-channel-constants",
                           "scale and shift move into the weights of the convolution before",
                           {"/layer1/layer1.0/conv1/Conv/bn into /layer1/layer1.0/conv1/Conv", "and the others"}}};
   report.arithmetic_roofs = {{"f32 arithmetic", kPeak}, {"bf16 arithmetic", 390e9}};

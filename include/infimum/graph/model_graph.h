@@ -61,14 +61,15 @@ struct SubGraph {
   bool may_run_oftener = false;
 };
 
-// A normalization that a rewrite made part of a layer before it: its result is
-//   scale (x - mean) / sqrt(variance + epsilon) + bias   for each channel of what the layer computes itself.
+// Constants that a rewrite made part of a layer before them. Of what that layer computes itself, for each channel:
+//   scale (x - mean) / sqrt(variance + epsilon) + bias
+// A BatchNormalization has all four, a Mul the scale alone, an Add the bias alone; mean and variance come together.
 // The numbers are not folded; a replay finds here what its weights and bias must be changed by.
-struct FoldedNormalization {
-  ValueId scale, bias, mean, variance;
+struct FoldedConstants {
+  std::optional<ValueId> scale, bias, mean, variance;
   double epsilon = 1e-5;
 
-  friend bool operator==(const FoldedNormalization&, const FoldedNormalization&) = default;
+  friend bool operator==(const FoldedConstants&, const FoldedConstants&) = default;
 };
 
 // A result that may be written over an input, as a cache of keys is: the rest of it lies there already.
@@ -97,8 +98,8 @@ struct Layer {
   std::vector<std::optional<ValueId>> outputs;
   std::map<std::string, AttributeValue> attributes;
   std::vector<SubGraph> bodies;
-  std::vector<FoldedNormalization> folded;  // in the order in which they are applied
-  bool bias_is_folded = false;              // its bias is no weight of the model: it comes from `folded` alone
+  std::vector<FoldedConstants> folded;  // in the order in which they are applied
+  bool bias_is_folded = false;          // its bias is no weight of the model: it comes from `folded` alone
 
   LayerStatus status = LayerStatus::kUnknown;
   std::optional<Workload> workload;         // present exactly when measurable
@@ -112,7 +113,7 @@ struct Layer {
 
 // A rewrite that was applied, with what it changed: shown to the user, never silent.
 struct RewritePass {
-  std::string name;  // "fold-batch-normalization"
+  std::string name;  // "fold-channel-constants"
   std::string description;
   std::vector<std::string> rewrites;  // "BatchNormalization_3 into Conv_2"
 };

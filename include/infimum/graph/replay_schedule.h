@@ -78,7 +78,9 @@ struct ReplayCandidate {
   friend bool operator==(const ReplayCandidate&, const ReplayCandidate&) = default;
 };
 
-// Of a transpose: it moves nothing. Its result is its operand's memory in another layout, which its readers take.
+// Of a transpose or a concatenation: it moves nothing. A transpose's result is its operand's memory in another layout,
+// which its readers take; a concatenation's operands are written where its result has them. Its output layout is what
+// the result has then.
 inline constexpr std::string_view kViewCandidate = "infimum/view";
 
 struct ReplayStep {

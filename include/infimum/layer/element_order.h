@@ -48,6 +48,15 @@ std::optional<CommonDimensions> OverCommonDimensions(const std::vector<ElementRu
 std::optional<std::vector<ElementRun>> TransposedInPlace(const std::vector<ElementRun>& runs, const Shape& shape,
                                                          const std::vector<std::int64_t>& permutation);
 
+// The orders of tensors that lie one behind the other in memory, of so many elements each, where the tensor that they
+// are together, in the row-major index too, has the order `runs`. nullopt where they lie in no such way.
+//
+//   row-major                          each is row-major
+//   aBcd8b, of 64 and 32 channels      each is aBcd8b
+//   acdb                               nullopt: the channels of a pixel lie side by side
+std::optional<std::vector<std::vector<ElementRun>>> JoinedInPlace(const std::vector<ElementRun>& runs,
+                                                                  const std::vector<std::int64_t>& counts);
+
 struct ElementOrder {
   std::vector<ElementRun> runs;  // normalized
   // For an order with gaps (channels that do not fill their last block) its name and shape, which are all that two of

@@ -68,6 +68,12 @@ bool IsRowwise(const NormalizationConfig& config);
 RowFunction NormalizationRow(const NormalizationConfig& config, const LayerValues& values,
                              const std::vector<const HostTensor*>& operands);
 RowFunction SoftmaxRow(SoftmaxKind kind, std::int64_t length);
+// What a batch normalization does to each channel: y = scale x + shift.
+struct ChannelFactors {
+  std::vector<float> scale, shift;
+};
+ChannelFactors FactorsOf(const NormalizationConfig& config, const LayerValues& values,
+                         const std::vector<const HostTensor*>& operands);
 
 // Permutes the dimensions of a row-major tensor: dimension i of the output is dimension permutation[i] of the input.
 // Runs are copied where the innermost dimension stays, tiles are turned in registers where it moves.

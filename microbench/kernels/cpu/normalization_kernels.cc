@@ -115,22 +115,15 @@ MadeProgram MakeGroups(const NormalizationConfig& config, const LayerValues& val
 // Batch: scale and shift are known beforehand.
 MadeProgram MakeChannels(const NormalizationConfig& config, const LayerValues& values, const Problem& problem) {
   const Extents extents = ExtentsOf(config);
-  const Parameters parameters = ParametersOf(config, problem.operands);
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.pixels));
-  std::vector<float> scales, shifts;
-  for (std::size_t channel = 0; channel < static_cast<std::size_t>(extents.channels); ++channel) {
-    const float scale =
-        parameters.Scale(channel) / std::sqrt((*parameters.variance)[channel] + static_cast<float>(values.epsilon));
-    scales.push_back(scale);
-    shifts.push_back(parameters.Bias(channel) - (*parameters.mean)[channel] * scale);
-  }
-  return MakeProgram(problem, [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  return MakeProgram(problem, [=, factors = FactorsOf(config, values, problem.operands),
+                               input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     const std::int64_t n = extents.pixels;
     ParallelEach(extents.images * extents.channels, kLeastNormalizationWork, n, [&](std::int64_t row) {
       const auto channel = static_cast<std::size_t>(row % extents.channels);
       float* y = output.Target(row * n, scratch->Row(1));
-      kernels.affine_row(input.Read(row * n, n, scratch->Row(0)), scales[channel], shifts[channel], y, n);
+      kernels.affine_row(input.Read(row * n, n, scratch->Row(0)), factors.scale[channel], factors.shift[channel], y, n);
       output.Store(y, row * n, n);
     });
   });
@@ -267,6 +260,18 @@ MadeProgram MakeSoftmax(SoftmaxKind kind, const AxisLines& lines, const Problem&
 }
 
 }  // namespace
+
+ChannelFactors FactorsOf(const NormalizationConfig& config, const LayerValues& values, const Tensors& operands) {
+  const Parameters parameters = ParametersOf(config, operands);
+  ChannelFactors factors;
+  for (std::size_t channel = 0; channel < parameters.variance->size(); ++channel) {
+    const float scale =
+        parameters.Scale(channel) / std::sqrt((*parameters.variance)[channel] + static_cast<float>(values.epsilon));
+    factors.scale.push_back(scale);
+    factors.shift.push_back(parameters.Bias(channel) - (*parameters.mean)[channel] * scale);
+  }
+  return factors;
+}
 
 bool IsRowwise(const NormalizationConfig& config) {
   return config.kind == NormalizationKind::kLayer || config.kind == NormalizationKind::kRms;

@@ -1,5 +1,6 @@
-// Regions of element-wise members and then a normalization or softmax of rows, by one kernel of ours: each row goes
-// through all of them while it is in the nearest cache. Residual sums that go on are written on the way.
+// Regions of element-wise members, the first of which may be a batch normalization, and regions of such members and
+// then a normalization or softmax of rows, by one kernel of ours: each row goes through all of them while it is in the
+// nearest cache. Residual sums that go on are written on the way.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -31,12 +32,14 @@ struct PointwiseChain {
   struct Link {
     UnaryRow unary = nullptr;
     BinaryRow binary = nullptr;
+    std::optional<NormalizationConfig> normalization;  // of channels, in place of a kernel of rows
     BroadcastRows rows;
     std::vector<RegionOperand> operands;
   };
 
   // The first members of a region; nullopt where one of them is no element-wise layer on as many elements as the
-  // others, has no row kernel for its kind, types and values, or has rows of a few elements only.
+  // others (the first: nor a batch normalization), has no row kernel for its kind, types and values, or has rows of a
+  // few elements only.
   static std::optional<PointwiseChain> Of(const Region& region, const RegionValues& values, std::size_t members);
 
   std::vector<Link> links;
@@ -67,6 +70,7 @@ class BoundChain {
   std::vector<std::vector<std::optional<FloatRows>>> sources_;
   std::vector<std::optional<FloatRows>> targets_;  // by link; of those that the region hands on
   std::vector<ConstantBlock> constants_;
+  ChannelFactors factors_;  // of the first link, where it is a normalization
   Bytes footprint_;
 };
 
@@ -98,12 +102,29 @@ class ChainProgram : public Program {
   BoundChain bound_;
 };
 
+// A batch normalization of f32 or shorter floats as the first link: one row for each channel of each image.
+std::optional<PointwiseChain::Link> LinkOf(const NormalizationConfig& config, const RegionMember& member) {
+  if (config.kind != NormalizationKind::kBatch || config.axis != 1 || config.input.rank() < 2) return std::nullopt;
+  if (!IsFloat(config.types.input) || config.types.output != config.types.input) return std::nullopt;
+  const std::int64_t pixels = ElementsBetween(config.input, 2, config.input.rank());
+  const Shape rows{{config.input.dims[0] * config.input.dims[1], pixels}};
+  return PointwiseChain::Link{nullptr, nullptr, config, BroadcastRows(rows, {rows}), member.operands};
+}
+
 std::optional<PointwiseChain> PointwiseChain::Of(const Region& region, const RegionValues& values,
                                                  std::size_t members) {
   if (members == 0 || members > region.members.size() || members > kMostMembers) return std::nullopt;
   PointwiseChain chain;
   for (std::size_t number = 0; number < members; ++number) {
     const RegionMember& member = region.members[number];
+    if (const auto* normalization = std::get_if<NormalizationConfig>(&member.config)) {
+      std::optional<Link> link = number == 0 ? LinkOf(*normalization, member) : std::nullopt;
+      if (!link) return std::nullopt;
+      chain.count = ElementCount(normalization->input);
+      chain.row = link->rows.length();
+      chain.links.push_back(*std::move(link));
+      continue;
+    }
     const auto* config = std::get_if<PointwiseConfig>(&member.config);
     if (config == nullptr || member.operands.size() > 2) return std::nullopt;
     const LayerValues own = ValuesOfMember(values, number);
@@ -113,7 +134,7 @@ std::optional<PointwiseChain> PointwiseChain::Of(const Region& region, const Reg
     // A change of type on the way rounds, which f32 blocks would not.
     if (config->types.input != config->types.output) return std::nullopt;
     const Shape output = OutputShape(*config);
-    Link link{nullptr, nullptr, BroadcastRows(output, config->inputs), member.operands};
+    Link link{nullptr, nullptr, {}, BroadcastRows(output, config->inputs), member.operands};
     if (member.operands.size() == 1) link.unary = Kernels().find_unary(config->kind, ComputeType::kF32);
     if (member.operands.size() == 2) link.binary = Kernels().find_binary(config->kind, ComputeType::kF32);
     if (link.unary == nullptr && link.binary == nullptr) return std::nullopt;
@@ -151,8 +172,14 @@ BoundChain::BoundChain(PointwiseChain chain, const RegionProblem& problem) : cha
     }
     sources_.push_back(std::move(sources));
   }
+  if (const std::optional<NormalizationConfig>& normalization = chain_.links.front().normalization) {
+    std::vector<const HostTensor*> operands;
+    for (const RegionOperand& operand : chain_.links.front().operands) operands.push_back(problem.Find(operand));
+    factors_ = FactorsOf(*normalization, ValuesOfMember(problem.values, 0), operands);
+  }
   // Only now do the rows stay where they are.
   for (std::size_t member = 0; member < sources_.size(); ++member) {
+    if (chain_.links[member].normalization) continue;
     for (std::size_t i = 0; i < sources_[member].size(); ++i) {
       const RegionOperand& operand = chain_.links[member].operands[i];
       if (operand.source != RegionOperand::Source::kWeight) continue;
@@ -181,7 +208,8 @@ void BoundChain::Run(std::int64_t begin, std::int64_t count, float* last) const 
     const std::int64_t row = begin / link.rows.length(), within = begin % link.rows.length();
     const float* data[2] = {};
     int steps[2] = {1, 1};
-    for (std::size_t i = 0; i < link.operands.size(); ++i) {
+    const std::size_t varying = link.normalization ? 1 : link.operands.size();
+    for (std::size_t i = 0; i < varying; ++i) {
       const std::optional<FloatRows>& source = sources_[member][i];
       if (!source) {
         data[i] = results[static_cast<std::size_t>(link.operands[i].index)];
@@ -195,7 +223,10 @@ void BoundChain::Run(std::int64_t begin, std::int64_t count, float* last) const 
     float* to = last;
     if (member + 1 < chain_.links.size())
       to = target ? target->Target(begin, blocks[member].data()) : blocks[member].data();
-    if (link.unary != nullptr) {
+    if (link.normalization) {
+      const auto channel = static_cast<std::size_t>(row) % factors_.scale.size();
+      Kernels().affine_row(data[0], factors_.scale[channel], factors_.shift[channel], to, count);
+    } else if (link.unary != nullptr) {
       link.unary(data[0], to, count);
     } else {
       link.binary(data[0], steps[0], data[1], steps[1], to, count);

@@ -161,7 +161,8 @@ std::vector<Offer> PoolingOffers(const PoolingConfig& config) {
                                      .pad = config.padding});
 }
 
-std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values) {
+std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values,
+                                              const Epilogue& epilogue) {
   return LayerOffers(onednn::Normalization{.kind = ValueText(config.kind),
                                            .dtype = LibraryTypes(config.types),
                                            .in = config.input.dims,
@@ -170,6 +171,7 @@ std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config,
                                            .size = config.size,
                                            .scale = config.scale,
                                            .bias = config.bias,
+                                           .steps = StepsOf(epilogue),
                                            .epsilon = static_cast<float>(values.epsilon),
                                            .response_alpha = static_cast<float>(values.response_alpha),
                                            .response_beta = static_cast<float>(values.response_beta),

@@ -16,7 +16,8 @@ std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const Laye
 std::vector<Offer> MatMulOffers(const MatMulConfig& config, const LayerValues& values = {},
                                 const Epilogue& epilogue = {});
 std::vector<Offer> PoolingOffers(const PoolingConfig& config);
-std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values);
+std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values,
+                                              const Epilogue& epilogue = {});
 std::vector<Offer> SoftmaxLibraryOffers(const SoftmaxConfig& config);
 std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config, const LayerValues& values);
 std::vector<Offer> ReductionLibraryOffers(const ReductionConfig& config);

@@ -95,8 +95,11 @@ class Finder {
       if (!step) continue;
       const LayerConfig& config = step->config;
       if (std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config)) {
-        GrowProduct(*step);
+        GrowEpilogue("product-epilogue", *step);
         if (std::holds_alternative<ConvolutionConfig>(config)) GrowCausalConvolution(*step);
+      } else if (const auto* normalization = std::get_if<NormalizationConfig>(&config);
+                 normalization != nullptr && normalization->kind == NormalizationKind::kBatch) {
+        GrowEpilogue("normalization-epilogue", *step);
       } else if (std::holds_alternative<PointwiseConfig>(config)) {
         GrowChain(*step);
         GrowPrologue(*step);
@@ -155,14 +158,13 @@ class Finder {
   }
 
   // Every closed prefix: with how much of the epilogue a library is fastest is for the measurements to say.
-  void GrowProduct(const FusionStep& product) {
-    const std::int64_t elements = ElementCount(OutputsOf(product.config)[0].shape);
-    Growth growth(steps_, product);
+  void GrowEpilogue(std::string_view rule, const FusionStep& anchor) {
+    const std::int64_t elements = ElementCount(OutputsOf(anchor.config)[0].shape);
+    Growth growth(steps_, anchor);
     while (std::optional<FusionStep> next = NextPointwise(growth, elements)) {
       growth.Add(*std::move(next));
       const std::vector<std::size_t> leaving = growth.Leaving();
-      if (leaving == std::vector<std::size_t>{growth.members().size() - 1})
-        Propose("product-epilogue", growth, leaving);
+      if (leaving == std::vector<std::size_t>{growth.members().size() - 1}) Propose(rule, growth, leaving);
     }
   }
 
@@ -462,6 +464,7 @@ const std::vector<FusionRule>& FusionRules() {
   static const std::vector<FusionRule> rules = {
       {"product-bias", "a convolution or matrix product and the bias added to it"},
       {"product-epilogue", "a convolution or matrix product and element-wise layers on its result, residuals included"},
+      {"normalization-epilogue", "a batch normalization and element-wise layers on its result"},
       {"elementwise-chain", "element-wise layers on the same elements"},
       {"activation", "element-wise layers that are one activation, such as GELU"},
       {"normalization", "a layer or RMS normalization written out in means, roots and quotients"},

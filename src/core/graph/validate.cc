@@ -121,10 +121,13 @@ class GraphCheck {
         INFIMUM_RETURN_IF_ERROR(CheckAvailable(*layer.inputs[i], index, prefix + std::to_string(i)));
       }
     }
-    for (const FoldedNormalization& folded : layer.folded) {
-      for (const ValueId id : {folded.scale, folded.bias, folded.mean, folded.variance}) {
-        INFIMUM_RETURN_IF_ERROR(CheckAvailable(id, index, "layer " + Quoted(layer.name) + ": a folded parameter"));
+    for (const FoldedConstants& folded : layer.folded) {
+      for (const std::optional<ValueId> id : {folded.scale, folded.bias, folded.mean, folded.variance}) {
+        if (id)
+          INFIMUM_RETURN_IF_ERROR(CheckAvailable(*id, index, "layer " + Quoted(layer.name) + ": a folded constant"));
       }
+      if (folded.mean.has_value() != folded.variance.has_value())
+        return Broken(layer, "has a folded mean without a variance, or the reverse");
     }
     if (layer.status == LayerStatus::kMeasurable) {
       if (!layer.workload) return Broken(layer, "measurable, but without a workload");

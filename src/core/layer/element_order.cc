@@ -135,6 +135,21 @@ std::optional<std::vector<ElementRun>> TransposedInPlace(const std::vector<Eleme
   return Normalized(std::move(moved));
 }
 
+std::optional<std::vector<std::vector<ElementRun>>> JoinedInPlace(const std::vector<ElementRun>& runs,
+                                                                  const std::vector<std::int64_t>& counts) {
+  if (runs.empty() || runs[0].logical != runs[0].physical) return std::nullopt;
+  // Blocks one behind the other, all alike within; a part is a number of them.
+  const std::int64_t block = runs[0].logical;
+  std::vector<std::vector<ElementRun>> parts;
+  for (const std::int64_t count : counts) {
+    if (count % block != 0) return std::nullopt;
+    std::vector<ElementRun> part = runs;
+    part[0].extent = count / block;
+    parts.push_back(Normalized(std::move(part)));
+  }
+  return parts;
+}
+
 ElementOrder RowMajorOrder(const Shape& shape) { return {Normalized({{ElementCount(shape), 1, 1}}), {}}; }
 
 std::string RowMajorName(std::size_t rank) {

@@ -11,10 +11,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "infimum/layer/data_type.h"
+#include "infimum/layer/element_order.h"
 #include "infimum/layer/shape.h"
 #include "src/core/layer/work.h"
 
@@ -101,6 +103,15 @@ struct ReorderConfig {
 };
 
 MovementConfig Canonicalize(MovementConfig config);
+
+// Of a transpose or a concatenation that moves nothing, each of its elements being where its operands have it.
+struct InPlaceMovement {
+  std::vector<std::vector<ElementRun>> operands;  // the order of each
+  std::vector<std::int64_t> offsets;              // where the memory of each begins within the result's, in elements
+};
+// Where the result has the order `result`; nullopt where no order of the operands does, and for every other movement.
+// Operands of a concatenation begin at whole lines of a cache.
+std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::vector<ElementRun>& result);
 
 // No FLOPs. Reads what the outputs hold (gather, slice: the picked elements and the indices; fill:
 // nothing), writes all outputs.

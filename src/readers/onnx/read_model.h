@@ -29,7 +29,7 @@ struct ReadOptions {
   std::optional<DataType> floats = std::nullopt;
   // What constant weights of products are stored as instead, where they are floats (rewrites.h).
   std::optional<DataType> weights = std::nullopt;
-  bool apply_rewrites = true;  // fold-batch-normalization, fuse-quantized and the like; see rewrites.h
+  bool apply_rewrites = true;  // fold-channel-constants, fuse-quantized and the like; see rewrites.h
   // An error where the file beside the model that weights lie in is not there; otherwise only their shapes are known
   // then, and a few integers, which may decide a shape, are an error still.
   bool needs_weights = false;

@@ -5,10 +5,12 @@
 // In the order in which ApplyRewrites runs them:
 //   drop-identity              Identity and Dropout are bypassed
 //   fold-constant-padding      Pad with zeros before Conv or AveragePool becomes the layer's own padding
-//   fold-batch-normalization   BatchNormalization with constant parameters after Conv, ConvTranspose, Gemm
+//   fold-channel-constants     BatchNormalization, Mul and Add with constants for each channel, behind Conv,
+//                              ConvTranspose, Gemm or BatchNormalization
 //   fuse-quantized             DequantizeLinear, operator, QuantizeLinear become the 8-bit operator
 //   keep-stored-weights        DequantizeLinear of a product's weights, and views behind it, leave the graph
 //   remove-dead-layers         layers and parts of a Split that are not read
+//   nest-concatenations        Concat that begins with all operands of another one reads its result
 #pragma once
 
 #include "infimum/graph/model_graph.h"
@@ -19,10 +21,11 @@ namespace infimum {
 // One pass each: changes `graph` and returns what it changed.
 RewritePass DropIdentity(ModelGraph& graph);
 RewritePass FoldConstantPadding(ModelGraph& graph);
-RewritePass FoldBatchNormalization(ModelGraph& graph);
+RewritePass FoldChannelConstants(ModelGraph& graph);
 RewritePass FuseQuantized(ModelGraph& graph);
 RewritePass KeepStoredWeights(ModelGraph& graph);
 RewritePass RemoveDeadLayers(ModelGraph& graph);
+RewritePass NestConcatenations(ModelGraph& graph);
 
 // Not of every model: one that stores the weights of its products otherwise, s4 and s8 in blocks with a scale each.
 RewritePass StoreWeightsAs(DataType type, ModelGraph& graph);

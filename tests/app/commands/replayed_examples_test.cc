@@ -117,6 +117,18 @@ TEST(ReplayedExample, FoldedNormalizationsAreInTheWeights) {
             6);
 }
 
+TEST(ReplayedExample, ConstantsForEachChannelAreInTheWeights) {
+  const ProgramTest program;
+  REPLAY_OR_SKIP(ended, program, WriteExample(program, "scaled"));
+  EXPECT_LT(ErrorIn(program), 1e-5);
+  const nlohmann::json schedule = nlohmann::json::parse(program.Read("kept/schedule.json"));
+  std::vector<std::string> names;
+  for (const auto& step : schedule["steps"])
+    if (!step["layers"].empty()) names.push_back(step["name"]);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("Conv_0", "Relu_4", "Sigmoid_5", "Concat_6",
+                                                     "BatchNormalization_7", "Relu_10", "Conv_11", "ConvTranspose_13"));
+}
+
 TEST(ReplayedExample, AnAttentionThatWasMeasuredRunsAsOneWithItsOwnScale) {
   const ProgramTest program;
   MeasureAlone(program, "attention dtype=f32:-:f32 n=1 heads=4 kv_heads=4 q=12 kv=12 head=8 mask=full");

@@ -106,6 +106,51 @@ TEST(ElementOrder, OfATransposeInPlaceHasEachElementWhereItWas) {
   EXPECT_EQ(TransposedInPlace({{3, 4, 1}, {4, 1, 3}}, Shape{{2, 6}}, {1, 0}), std::nullopt);
 }
 
+// By its definition: random orders of channels and pixels, cut into parts of some channels each.
+TEST(ElementOrder, OfPartsThatLieOneBehindTheOtherHasEachElementWhereItWas) {
+  std::mt19937 random(5);
+  int joined = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    const std::int64_t pixels = std::array{1, 2, 3, 6}[random() % 4];
+    std::vector<std::int64_t> counts;
+    std::int64_t channels = 0;
+    for (std::size_t i = 0; i < 2 + random() % 3; ++i) {
+      counts.push_back(std::array{1, 2, 4, 8, 12}[random() % 5]);
+      channels += counts.back();
+      counts.back() *= pixels;
+    }
+    const Shape shape{{channels, pixels}};
+    std::vector<std::string> names = {"ab", "ba"};
+    if (channels % 4 == 0) names.insert(names.end(), {"Ab4a", "bA4a", "Aba4"});
+    const std::string name = names[random() % names.size()];
+    const std::optional<ElementOrder> order = ParseLayout(name, shape);
+    if (!order) continue;
+    const auto parts = JoinedInPlace(order->runs, counts);
+    bool is_in_place = true;
+    std::int64_t before = 0;
+    for (std::size_t part = 0; part < counts.size(); ++part) {
+      for (std::int64_t index = 0; index < counts[part]; ++index) {
+        const std::int64_t place = PlaceOf(*order, before + index) - before;
+        is_in_place &= place >= 0 && place < counts[part];
+        if (parts) {
+          ASSERT_EQ(PlaceOf({(*parts)[part], ""}, index), place) << name << " at " << before + index;
+        }
+      }
+      before += counts[part];
+    }
+    // What no run can say of parts within blocks is left to copies.
+    EXPECT_TRUE(is_in_place || !parts);
+    EXPECT_TRUE(parts || name != "ab");
+    joined += parts ? 1 : 0;
+  }
+  EXPECT_GT(joined, 100);
+  const auto of = [](const char* name, std::int64_t channels) { return ParseLayout(name, Shape{{1, channels, 7, 7}}); };
+  EXPECT_EQ(JoinedInPlace(of("aBcd8b", 24)->runs, {16 * 49, 8 * 49}),
+            (std::vector{of("aBcd8b", 16)->runs, of("aBcd8b", 8)->runs}));
+  EXPECT_EQ(JoinedInPlace(of("aBcd8b", 24)->runs, {12 * 49, 12 * 49}), std::nullopt);
+  EXPECT_EQ(JoinedInPlace(of("acdb", 24)->runs, {16 * 49, 8 * 49}), std::nullopt);
+}
+
 // Every order without gaps has a name in every shape of the tensor.
 TEST(ElementOrder, HasANameInAShapeOfItsOwn) {
   const Shape shape{{1, 64, 7, 8}}, flat{{3584}};

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "microbench/cpu/onednn_backend.h"
@@ -179,6 +182,36 @@ TEST_F(Replay, IsRightWhereTransposesAreViewsOfAnyLayout) {
   }
 }
 
+// The concatenation of b and a copy of x, as a view where that can be: its result in this layout.
+ReplaySchedule Joined(ReplaySchedule schedule, const std::string& layout) {
+  const std::size_t copy = schedule.tensors.size();
+  schedule.tensors.push_back({"copy", ReplayTensorKind::kIntermediate, DataType::kF32, Shape{{1, 16, 6, 6}}});
+  for (ReplayStep& step : schedule.steps) {
+    if (step.name != "concat") continue;
+    step.operands[1] = copy;
+    step.candidate = ReplayCandidate(std::string(kViewCandidate), "", layout);
+  }
+  schedule.steps.insert(schedule.steps.begin(),
+                        Step("copy", "movement kind=copy dtype=f32:-:f32 in=576 out=576", "", {0}, {copy}));
+  return schedule;
+}
+
+TEST_F(Replay, IsRightWhereAConcatenationsOperandsAreWrittenInItsResult) {
+  for (const auto& [layout, is_view] : {std::pair("plain", true), {"4x8x36:acb", true}, {"32x36:ba", false}}) {
+    for (const std::string& second : CandidatesOf(kSecond)) {
+      SCOPED_TRACE(std::string(layout) + ", " + second);
+      const ReplayResult result = Checked(Joined(Network("", second), layout));
+      EXPECT_EQ(result.FirstFault().value_or(""), "");
+      const auto is_concat = [](const ReplayPart& part) { return !part.is_reorder && part.name == "concat"; };
+      EXPECT_EQ(std::ranges::count_if(result.parts, is_concat), is_view ? 0 : 1);
+      const std::string first = CandidatesOf(kFirst).front();
+      const ReplayResult of_levels =
+          Checked(Joined(WithChoices("onednn/graph/partition", first, second, CandidatesOf(kSecond).back()), layout));
+      EXPECT_EQ(of_levels.FirstFault().value_or(""), "");
+    }
+  }
+}
+
 // Layouts without names: any two have a reorder, or only those from and to row-major.
 class NumberedOrders : public cpu::ReplayOrders {
  public:
@@ -260,6 +293,98 @@ TEST(ReplayLayout, EachCombinationOfLevelsReadsOnlyWhatItsOwnPartsMade) {
       for (const std::size_t output : layout->outputs) EXPECT_TRUE(is_there[layout->MemoryOf(output)]);
     }
   }
+}
+
+// a and b are made of x, c is both, d of c, e is c and d, y of a and e.
+ReplaySchedule NestedConcatenations() {
+  ReplaySchedule schedule = ViewBetweenChoices();
+  schedule.tensors.clear();
+  const std::pair<const char*, std::int64_t> tensors[] = {{"x", 3}, {"a", 3}, {"b", 2}, {"c", 5},
+                                                          {"d", 4}, {"e", 9}, {"y", 3}};
+  for (const auto& [name, count] : tensors)
+    schedule.tensors.push_back({name, *name == 'x' ? ReplayTensorKind::kInput : ReplayTensorKind::kIntermediate,
+                                DataType::kF32, Shape{{count}}});
+  schedule.tensors.back().is_output = true;
+  const ReplayStep like = schedule.steps.front();
+  const auto step = [&](const char* name, std::vector<std::size_t> reads, std::size_t writes,
+                        std::optional<ReplayLevel> level = std::nullopt) {
+    ReplayStep made = like;
+    made.name = name;
+    made.operands = std::move(reads);
+    made.outputs = {writes};
+    made.level = level;
+    return made;
+  };
+  schedule.steps = {step("a", {0}, 1, ReplayLevel{0, 0}),
+                    step("a", {0}, 1, ReplayLevel{0, 1}),
+                    step("b", {1}, 2),
+                    step("join", {1, 2}, 3),
+                    step("d", {3}, 4, ReplayLevel{1, 0}),
+                    step("d", {3}, 4, ReplayLevel{1, 1}),
+                    step("join", {3, 4}, 5),
+                    step("y", {1, 5}, 6)};
+  return schedule;
+}
+
+// Every element is followed from where it is written to where it is read.
+TEST(ReplayLayout, WhatLiesInAConcatenationIsThereAtEveryLevel) {
+  const ReplaySchedule schedule = NestedConcatenations();
+  // The elements of a tensor, whichever its layout.
+  std::vector<std::vector<int>> elements(schedule.tensors.size());
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    for (int k = 0; k < schedule.tensors[i].shape.dims[0]; ++k) elements[i].push_back(100 * static_cast<int>(i) + k);
+  for (const auto& [whole, first, second] : {std::array<std::size_t, 3>{3, 1, 2}, {5, 3, 4}}) {
+    elements[whole] = elements[first];
+    elements[whole].insert(elements[whole].end(), elements[second].begin(), elements[second].end());
+  }
+  std::mt19937 random(12);
+  int joins = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    const NumberedOrders known(random() % 2 == 0);
+    std::vector<cpu::StepOrders> orders;
+    for (const ReplayStep& step : schedule.steps) {
+      cpu::StepOrders wanted;
+      for (std::size_t i = 0; i < step.operands.size(); ++i) wanted.reads.push_back(random() % 4);
+      wanted.writes.push_back(random() % 4);
+      if (step.name == "join" && random() % 4 != 0) {
+        const auto offset = static_cast<std::int64_t>(elements[step.operands[0]].size());
+        wanted.joined = cpu::StepOrders::Joined{random() % 4, {random() % 4, random() % 4}, {0, offset}};
+      }
+      orders.push_back(std::move(wanted));
+    }
+    const Result<cpu::ReplayLayout> layout = cpu::LayOut(schedule, orders, known);
+    ASSERT_TRUE(layout.ok()) << layout.error().message;
+    for (const cpu::ReplayBuffer& buffer : layout->buffers) joins += buffer.view_of ? 1 : 0;
+    const std::vector<BufferLife> lives = cpu::LivesOf(*layout, std::vector<std::size_t>(layout->buffers.size(), 64));
+    for (const char* const levels : {"00", "01", "10", "11"}) {
+      SCOPED_TRACE(levels);
+      std::vector<std::vector<int>> memory;
+      for (const cpu::ReplayBuffer& buffer : layout->buffers) memory.emplace_back(elements[buffer.tensor].size(), -1);
+      const auto at = [&](std::size_t buffer) {
+        return memory[layout->MemoryOf(buffer)].begin() + layout->OffsetOf(buffer);
+      };
+      const auto is_there = [&](std::size_t buffer) {
+        return std::ranges::equal(
+            elements[layout->buffers[buffer].tensor],
+            std::span(at(buffer),
+                      at(buffer) + static_cast<std::ptrdiff_t>(elements[layout->buffers[buffer].tensor].size())));
+      };
+      memory[0] = elements[0];
+      for (std::size_t i = 0; i < layout->operations.size(); ++i) {
+        const cpu::ReplayOperation& operation = layout->operations[i];
+        if (!RunsAt(schedule.steps[operation.step].level, levels)) continue;
+        for (const std::size_t buffer : operation.reads) {
+          EXPECT_TRUE(is_there(buffer)) << schedule.tensors[layout->buffers[buffer].tensor].name;
+          EXPECT_LE(lives[layout->MemoryOf(buffer)].first, i);
+          EXPECT_GE(lives[layout->MemoryOf(buffer)].last, i);
+        }
+        for (const std::size_t buffer : operation.writes)
+          std::ranges::copy(elements[layout->buffers[buffer].tensor], at(buffer));
+      }
+      EXPECT_TRUE(is_there(layout->outputs[0]));
+    }
+  }
+  EXPECT_GT(joins, 4000);
 }
 
 // x -> a (a view) -> b -> y (a view): what a view looks at is needed as long as the view.

@@ -31,9 +31,9 @@ std::string BatchNormalizationWith(const std::string& weights) {
   return text.replace(text.find("WEIGHTS"), 7, weights);
 }
 
-TEST(FoldBatchNormalization, GivesTheConvolutionABias) {
+TEST(FoldChannelConstants, GivesTheConvolutionABias) {
   const ModelGraph graph = ReadText(BatchNormalizationWith("w"));
-  EXPECT_THAT(RewritesOf(graph, "fold-batch-normalization"), ElementsAre("bn into conv"));
+  EXPECT_THAT(RewritesOf(graph, "fold-channel-constants"), ElementsAre("bn into conv"));
   const Layer& conv = LayerCalled(graph, "conv");
   EXPECT_THAT(conv.origins, ElementsAre("conv", "bn"));
   EXPECT_THAT(Describe(conv), HasSubstr("bias=yes"));
@@ -43,22 +43,94 @@ TEST(FoldBatchNormalization, GivesTheConvolutionABias) {
   ASSERT_EQ(conv.folded.size(), 1u);
   EXPECT_TRUE(conv.bias_is_folded);
   EXPECT_EQ(conv.folded[0].epsilon, 1e-5);
-  const auto name = [&](ValueId id) { return graph.value(id).name; };
+  const auto name = [&](std::optional<ValueId> id) { return id ? graph.value(*id).name : "none"; };
   EXPECT_EQ(name(conv.folded[0].scale) + name(conv.folded[0].bias) + name(conv.folded[0].mean) +
                 name(conv.folded[0].variance),
             "abms");
 }
 
-TEST(FoldBatchNormalization, LeavesComputedWeightsAlone) {
+TEST(FoldChannelConstants, LeavesComputedWeightsAlone) {
   const ModelGraph graph = ReadText(BatchNormalizationWith("v"));
-  EXPECT_TRUE(RewritesOf(graph, "fold-batch-normalization").empty());
+  EXPECT_TRUE(RewritesOf(graph, "fold-channel-constants").empty());
   EXPECT_EQ(graph.layers.size(), 3u);
 }
 
-TEST(FoldBatchNormalization, LeavesAConvolutionWithOtherReadersAlone) {
+TEST(FoldChannelConstants, LeavesAConvolutionWithOtherReadersAlone) {
   std::string text = BatchNormalizationWith("w");
   text.replace(text.find("y = Relu (n)"), 12, "y = Add (n, h)");
-  EXPECT_TRUE(RewritesOf(ReadText(text), "fold-batch-normalization").empty());
+  EXPECT_TRUE(RewritesOf(ReadText(text), "fold-channel-constants").empty());
+}
+
+// A layer, then a product and a sum with constants of this shape.
+std::string ScaledText(const std::string& layer, const std::string& constants) {
+  return "g (float[1, 3, 4, 4] x) => (float[1, 4, 4, 4] y) <float[4, 3, 1, 1] w, float[4] s, float[4] t, float" +
+         constants + " a, float" + constants + " b, float[4] p, float[4] q> {" + layer +
+         "[mul] m = Mul (h, a) [add] n = Add (b, m) [relu] y = Relu (n) }";
+}
+
+TEST(FoldChannelConstants, TakesProductsAndSumsWithConstantsOfEachChannel) {
+  for (const char* const constants : {"[4, 1, 1]", "[1, 4, 1, 1]"}) {
+    const ModelGraph graph = ReadText(ScaledText("[conv] h = Conv (x, w)", constants));
+    EXPECT_THAT(RewritesOf(graph, "fold-channel-constants"), ElementsAre("mul into conv", "add into conv"));
+    const Layer& conv = LayerCalled(graph, "conv");
+    EXPECT_THAT(conv.origins, ElementsAre("conv", "mul", "add"));
+    EXPECT_THAT(Describe(conv), HasSubstr("bias=yes"));
+    ASSERT_EQ(conv.folded.size(), 2u);
+    EXPECT_EQ(graph.value(conv.folded[0].scale.value()).name, "a");
+    EXPECT_EQ(graph.value(conv.folded[1].bias.value()).name, "b");
+    EXPECT_FALSE(conv.folded[0].bias || conv.folded[0].variance || conv.folded[1].scale || conv.folded[1].variance);
+  }
+}
+
+TEST(FoldChannelConstants, AProductAloneGivesNoBias) {
+  std::string text = ScaledText("[conv] h = Conv (x, w)", "[4, 1, 1]");
+  text.replace(text.find("n = Add (b, m)"), 14, "n = Tanh (m)");
+  const ModelGraph graph = ReadText(text);
+  EXPECT_THAT(RewritesOf(graph, "fold-channel-constants"), ElementsAre("mul into conv"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "conv")), HasSubstr("bias=no"));
+}
+
+TEST(FoldChannelConstants, ANormalizationByItselfTakesWhatFollows) {
+  const std::string conv = "[conv] c = Conv (x, w) [first] f = Relu (c) ";
+  const ModelGraph graph = ReadText(ScaledText(conv + "[bn] h = BatchNormalization (f, s, t, p, q)", "[4, 1, 1]"));
+  EXPECT_THAT(RewritesOf(graph, "fold-channel-constants"), ElementsAre("mul into bn", "add into bn"));
+  EXPECT_EQ(graph.layers.size(), 4u);
+  // A scale that is the variance too could not become another.
+  const ModelGraph shared = ReadText(ScaledText(conv + "[bn] h = BatchNormalization (f, s, t, p, s)", "[4, 1, 1]"));
+  EXPECT_TRUE(RewritesOf(shared, "fold-channel-constants").empty());
+}
+
+TEST(FoldChannelConstants, LeavesOtherConstantsAlone) {
+  // One number, one for each column, and one for each element.
+  for (const char* const constants : {"[1]", "[4]", "[1, 4, 4, 4]", "[4, 1]"}) {
+    const ModelGraph graph = ReadText(ScaledText("[conv] h = Conv (x, w)", constants));
+    EXPECT_TRUE(RewritesOf(graph, "fold-channel-constants").empty()) << constants;
+  }
+  // A result that is read before.
+  std::string text = ScaledText("[conv] h = Conv (x, w)", "[4, 1, 1]");
+  text.replace(text.find("y = Relu (n)"), 12, "y = Add (n, h)");
+  EXPECT_THAT(RewritesOf(ReadText(text), "fold-channel-constants"), ::testing::IsEmpty());
+}
+
+TEST(NestConcatenations, OneThatBeginsWithAllOperandsOfAnotherReadsItsResult) {
+  const ModelGraph graph = ReadText(R"(
+      g (float[1, 2, 4] x) => (float[1, 4, 4] s, float[1, 2, 12] t, float[1, 6, 4] u, float[1, 8, 4] v,
+                               float[1, 6, 4] w) {
+        [a] a = Relu (x)
+        [b] b = Tanh (x)
+        [c] c = Sigmoid (x)
+        [d] d = Relu (c)
+        [two] s = Concat <axis = 1> (a, b)
+        [columns] t = Concat <axis = 2> (a, b, c)
+        [three] u = Concat <axis = -2> (a, b, c)
+        [four] v = Concat <axis = 1> (a, b, c, d)
+        [turned] w = Concat <axis = 1> (b, a, c)
+      })");
+  EXPECT_THAT(RewritesOf(graph, "nest-concatenations"), ElementsAre("three on two", "four on three"));
+  const Layer& four = LayerCalled(graph, "four");
+  ASSERT_EQ(four.inputs.size(), 2u);
+  EXPECT_EQ(graph.value(*four.inputs[0]).name, "u");
+  EXPECT_EQ(graph.value(*four.inputs[1]).name, "d");
 }
 
 TEST(Rewrites, CanBeSwitchedOff) {

@@ -59,7 +59,8 @@ std::vector<Form> BatchForms(const Normalization& layer) {
                     [layer](const memory::desc& input, const memory::desc& output) {
                       return dnnl::batch_normalization_forward::primitive_desc(
                           Cpu(), prop_kind::forward_inference, input, output, layer.epsilon,
-                          FlagsOf(layer, normalization_flags::use_global_stats), PlainAttributes(),
+                          FlagsOf(layer, normalization_flags::use_global_stats),
+                          layer.steps.empty() ? PlainAttributes() : Attributes({}, 0, layer.steps),
                           /*allow_empty=*/true);
                     });
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "form.h"
+#include "product.h"
 
 namespace onednn {
 
@@ -16,6 +17,7 @@ struct Normalization {
   memory::dim groups = 0;  // of kinds that oneDNN does not have
   memory::dim size = 0;    // "lrn": channels in a window
   bool scale = false, bias = false;
+  std::vector<Step> steps{};  // "batch": what follows, of one operand each; oneDNN has relu
   // Parameters that the layer's text leaves open: they change results, not cost.
   float epsilon = 1e-5F;
   float response_alpha = 1e-4F, response_beta = 0.75F, response_k = 1;

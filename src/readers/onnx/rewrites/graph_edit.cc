@@ -187,8 +187,7 @@ void DropUnusedValues(ModelGraph& graph) {
   for (const Layer& layer : graph.layers) {
     mark(layer.inputs);
     mark(layer.outputs);
-    for (const FoldedNormalization& folded : layer.folded)
-      mark({folded.scale, folded.bias, folded.mean, folded.variance});
+    for (const FoldedConstants& folded : layer.folded) mark({folded.scale, folded.bias, folded.mean, folded.variance});
   }
   for (const ValueId id : graph.inputs) used[id.index()] = true;
   for (const ValueId id : graph.outputs) used[id.index()] = true;
@@ -210,9 +209,9 @@ void DropUnusedValues(ModelGraph& graph) {
   for (Layer& layer : graph.layers) {
     renumber(layer.inputs);
     renumber(layer.outputs);
-    for (FoldedNormalization& folded : layer.folded)
-      for (ValueId* const id : {&folded.scale, &folded.bias, &folded.mean, &folded.variance})
-        *id = renumbered[id->index()];
+    for (FoldedConstants& folded : layer.folded)
+      for (std::optional<ValueId>* const id : {&folded.scale, &folded.bias, &folded.mean, &folded.variance})
+        if (*id) *id = renumbered[(*id)->index()];
   }
   for (ValueId& id : graph.inputs) id = renumbered[id.index()];
   for (ValueId& id : graph.outputs) id = renumbered[id.index()];

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -119,47 +120,93 @@ RewritePass RemoveDeadLayers(ModelGraph& graph) {
 namespace {
 
 // With constant parameters, y = a x + b for each channel: a goes into the weights, b into the bias.
-bool IsConstantNormalization(const Layer& layer, const GraphEdit& edit) {
-  if (layer.op != "BatchNormalization" || IntegerOf(layer, "training_mode", 0) != 0) return false;
+std::optional<FoldedConstants> ConstantsOfNormalization(const Layer& layer, const GraphEdit& edit) {
+  if (layer.op != "BatchNormalization" || IntegerOf(layer, "training_mode", 0) != 0) return std::nullopt;
   for (std::size_t i = 1; i < 5; ++i)
-    if (!edit.IsConstant(InputOf(layer, i))) return false;
+    if (!edit.IsConstant(InputOf(layer, i))) return std::nullopt;
   for (std::size_t i = 1; i < layer.outputs.size(); ++i)
-    if (layer.outputs[i]) return false;
-  return true;
+    if (layer.outputs[i]) return std::nullopt;
+  return FoldedConstants{layer.inputs[1], layer.inputs[2], layer.inputs[3], layer.inputs[4],
+                         NumberOf(layer, "epsilon", 1e-5)};
 }
 
-bool TakesScaleAndBias(const Layer& layer, const GraphEdit& edit) {
+// Whether the constant has one element for each of several channels, the second dimension of `whole`, by the rules of
+// ONNX since opset 7. A single number for all of them may be a part of an activation, which is one layer then.
+bool IsByChannel(const ModelGraph& graph, ValueId constant, const Shape& whole) {
+  const std::optional<Shape>& shape = graph.value(constant).shape;
+  if (!shape || whole.rank() < 2 || whole.dims[1] < 2 || shape->rank() > whole.rank()) return false;
+  const std::size_t left_out = whole.rank() - shape->rank();
+  for (std::size_t i = 0; i < shape->rank(); ++i)
+    if (shape->dims[i] != (i + left_out == 1 ? whole.dims[1] : 1)) return false;
+  return left_out < 2;
+}
+
+// A Mul by, or an Add of, a constant for each channel, without a change of shape or type; `input` is then the other
+// operand's position.
+std::optional<FoldedConstants> ConstantsOfArithmetic(const ModelGraph& graph, const Layer& layer, const GraphEdit& edit,
+                                                     std::size_t& input) {
+  if ((layer.op != "Mul" && layer.op != "Add") || layer.inputs.size() != 2 || graph.opset < 7) return std::nullopt;
+  input = edit.IsConstant(InputOf(layer, 0)) ? 1 : 0;
+  const std::optional<ValueId> constant = InputOf(layer, 1 - input), from = InputOf(layer, input),
+                               to = OutputOf(layer, 0);
+  if (!constant || !edit.IsConstant(constant) || !from || !to) return std::nullopt;
+  const Value &before = graph.value(*from), &after = graph.value(*to);
+  if (!IsFloatingPoint(after.type) || !before.shape || before.shape != after.shape) return std::nullopt;
+  if (!IsByChannel(graph, *constant, *after.shape)) return std::nullopt;
+  FoldedConstants folded;
+  (layer.op == "Mul" ? folded.scale : folded.bias) = constant;
+  return folded;
+}
+
+bool TakesConstants(const ModelGraph& graph, const Layer& layer, const FoldedConstants& folded, const GraphEdit& edit) {
+  if (layer.op == "BatchNormalization") {
+    if (!ConstantsOfNormalization(layer, edit)) return false;
+    // What becomes of its scale and bias must become of no other parameter.
+    const auto &scale = layer.inputs[1], &bias = layer.inputs[2], &mean = layer.inputs[3], &variance = layer.inputs[4];
+    return scale != bias && scale != mean && scale != variance && bias != mean && bias != variance;
+  }
   if (layer.op != "Conv" && layer.op != "ConvTranspose" && layer.op != "Gemm") return false;
-  return edit.IsConstant(InputOf(layer, 1)) && (!InputOf(layer, 2) || edit.IsConstant(InputOf(layer, 2)));
+  // Of these the channels are apart in the weights, and a replay cannot multiply them.
+  if (layer.op == "ConvTranspose" && IntegerOf(layer, "group", 1) != 1 && !folded.variance) return false;
+  if (!edit.IsConstant(InputOf(layer, 1)) || (InputOf(layer, 2) && !edit.IsConstant(InputOf(layer, 2)))) return false;
+  // A Gemm's bias may be one number for all channels, or one for each element.
+  const std::optional<Shape>& result = graph.value(*layer.outputs[0]).shape;
+  const std::optional<Shape>* bias = InputOf(layer, 2) ? &graph.value(*layer.inputs[2]).shape : nullptr;
+  return bias == nullptr || (*bias && result && result->rank() > 1 && ElementCount(**bias) == result->dims[1]);
 }
 
 }  // namespace
 
-RewritePass FoldBatchNormalization(ModelGraph& graph) {
-  RewritePass pass{"fold-batch-normalization",
-                   "BatchNormalization with constant parameters becomes weights and bias of the layer before it",
+RewritePass FoldChannelConstants(ModelGraph& graph) {
+  RewritePass pass{"fold-channel-constants",
+                   "BatchNormalization, Mul and Add with constants for each channel become weights and bias of the "
+                   "layer before them",
                    {}};
-  if (!HasOperator(graph, {"BatchNormalization"})) return pass;
+  if (!HasOperator(graph, {"BatchNormalization", "Mul", "Add"})) return pass;
   GraphEdit edit(graph);
-  for (Layer& normalization : graph.layers) {
-    if (!IsConstantNormalization(normalization, edit)) continue;
-    Layer* product = edit.ProducerOf(InputOf(normalization, 0));
-    if (product == nullptr || !TakesScaleAndBias(*product, edit) || edit.OnlyReaderOf(product->outputs[0]) == nullptr)
+  for (Layer& layer : graph.layers) {
+    std::size_t input = 0;
+    std::optional<FoldedConstants> folded = ConstantsOfNormalization(layer, edit);
+    if (!folded) folded = ConstantsOfArithmetic(graph, layer, edit, input);
+    if (!folded) continue;
+    Layer* product = edit.ProducerOf(InputOf(layer, input));
+    if (product == nullptr || !TakesConstants(graph, *product, *folded, edit) ||
+        edit.OnlyReaderOf(product->outputs[0]) == nullptr)
       continue;
-    if (!InputOf(*product, 2)) {
-      const Value& scale = graph.value(*normalization.inputs[2]);
-      const DataType type = graph.value(*product->inputs[1]).type;
-      if (!scale.shape) continue;
-      const Shape shape = *scale.shape;
-      edit.SetInput(*product, 2, edit.AddWeight(product->name + "_folded_bias", type, shape));
+    if (folded->bias && !InputOf(*product, 2)) {
+      const std::optional<Shape>& result = graph.value(*product->outputs[0]).shape;
+      const std::optional<Shape>& bias = graph.value(*folded->bias).shape;
+      if (!bias) continue;
+      const Shape shape = folded->variance || !result ? *bias : Shape{{result->dims[1]}};
+      edit.SetInput(*product, 2,
+                    edit.AddWeight(product->name + "_folded_bias", graph.value(*product->inputs[1]).type, shape));
       product->bias_is_folded = true;
     }
-    product->folded.push_back({*normalization.inputs[1], *normalization.inputs[2], *normalization.inputs[3],
-                               *normalization.inputs[4], NumberOf(normalization, "epsilon", 1e-5)});
-    pass.rewrites.push_back(normalization.name + " into " + product->name);
-    GraphEdit::AppendOrigins(*product, normalization);
-    const ValueId result = *normalization.outputs[0];
-    edit.Remove(normalization);
+    product->folded.push_back(*folded);
+    pass.rewrites.push_back(layer.name + " into " + product->name);
+    GraphEdit::AppendOrigins(*product, layer);
+    const ValueId result = *layer.outputs[0];
+    edit.Remove(layer);
     edit.SetOutput(*product, 0, result);
   }
   edit.Apply();
@@ -237,9 +284,46 @@ RewritePass FoldConstantPadding(ModelGraph& graph) {
   return pass;
 }
 
+// Features that layer after layer concatenates anew (DenseNet, as PyTorch exports it): each result begins with the one
+// before it, and need not be made of all of its parts.
+RewritePass NestConcatenations(ModelGraph& graph) {
+  RewritePass pass{"nest-concatenations", "Concat that begins with all operands of another one reads its result", {}};
+  if (!HasOperator(graph, {"Concat"})) return pass;
+  GraphEdit edit(graph);
+  struct Known {
+    std::int64_t axis = 0;
+    std::vector<std::optional<ValueId>> inputs;  // as they were
+    const Layer* layer = nullptr;
+  };
+  std::map<ValueId, std::vector<Known>> by_first;
+  for (Layer& layer : graph.layers) {
+    const std::optional<ValueId> first = InputOf(layer, 0), result = OutputOf(layer, 0);
+    if (layer.op != "Concat" || layer.inputs.size() < 2 || !first || !result || !graph.value(*result).shape) continue;
+    const auto rank = static_cast<std::int64_t>(graph.value(*result).shape->rank());
+    const std::int64_t axis = IntegerOf(layer, "axis", 0);
+    Known known{axis < 0 ? axis + rank : axis, layer.inputs, &layer};
+    const Known* inner = nullptr;
+    for (const Known& other : by_first[*first]) {
+      const bool is_prefix = other.inputs.size() < known.inputs.size() &&
+                             std::equal(other.inputs.begin(), other.inputs.end(), known.inputs.begin());
+      if (other.axis == known.axis && is_prefix && (inner == nullptr || other.inputs.size() > inner->inputs.size()))
+        inner = &other;
+    }
+    if (inner != nullptr) {
+      std::vector<std::optional<ValueId>> inputs{inner->layer->outputs[0]};
+      inputs.insert(inputs.end(), known.inputs.begin() + static_cast<std::ptrdiff_t>(inner->inputs.size()),
+                    known.inputs.end());
+      edit.SetInputs(layer, std::move(inputs));
+      pass.rewrites.push_back(layer.name + " on " + inner->layer->name);
+    }
+    by_first[*first].push_back(std::move(known));
+  }
+  return pass;
+}
+
 void ApplyRewrites(ModelGraph& graph) {
-  for (const auto rewrite : {DropIdentity, FoldConstantPadding, FoldBatchNormalization, FuseQuantized,
-                             KeepStoredWeights, RemoveDeadLayers}) {
+  for (const auto rewrite : {DropIdentity, FoldConstantPadding, FoldChannelConstants, FuseQuantized, KeepStoredWeights,
+                             RemoveDeadLayers, NestConcatenations}) {
     RewritePass pass = rewrite(graph);
     if (!pass.rewrites.empty()) graph.passes.push_back(std::move(pass));
   }
