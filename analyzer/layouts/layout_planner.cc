@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -32,7 +33,8 @@ class LayoutGraph {
   LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
               const std::vector<ResolvedRegion>& regions);
 
-  // Whether some candidate that took part reads or writes anything but row-major.
+  // Whether there is anything to choose: a candidate that takes part reads or writes anything but row-major, or a
+  // concatenation or split may move nothing.
   bool has_layouts() const { return has_layouts_; }
   const std::vector<LayerId>& free_movements() const { return free_movements_; }
   // No layout was given up.
@@ -92,10 +94,9 @@ class LayoutGraph {
   void NumberTensors();
   void NumberOptions();
   void AddOptions(const DeclaredNode& declared, LayoutNode& node);
-  // Of a transpose or concatenation: in which layouts of what it reads and writes it moves nothing.
+  // Of a movement: in which layouts of what it reads and writes it moves nothing.
   struct View {
-    std::vector<std::uint8_t> reads;
-    std::uint8_t written = 0;
+    std::vector<std::uint8_t> reads, writes;
   };
   std::vector<View> ViewsOf(const DeclaredNode& declared) const;
   void FindFreeMovements();
@@ -130,7 +131,7 @@ LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, co
     for (DeclaredNode& node : declared_.nodes) node.movement = nullptr;
   has_layouts_ = std::ranges::any_of(declared_.layouts, [](std::uint32_t number) { return number != 0; }) ||
                  std::ranges::any_of(declared_.nodes, [](const DeclaredNode& node) {
-                   return node.movement != nullptr && node.movement->kind == MovementKind::kConcat;
+                   return node.movement != nullptr && node.movement->kind != MovementKind::kTranspose;
                  });
   if (!has_layouts_) return;
   FindClasses();
@@ -226,9 +227,9 @@ void LayoutGraph::NumberOptions() {
     region_of_.push_back(declared.region);
     AddOptions(declared, node);
     for (const View& view : ViewsOf(declared)) {
+      node.options.push_back({Latency(0), LayoutList(view.reads), LayoutList(view.writes)});
       const ElementOrder row_major = RowMajorOrder(declared.movement->outputs[0]);
-      const ElementOrder& order = OrderOf(class_layouts_[class_of_[declared.writes[0]]][view.written], row_major);
-      node.options.push_back({Latency(0), LayoutList(view.reads), {view.written}});
+      const ElementOrder& order = OrderOf(class_layouts_[class_of_[declared.writes[0]]][view.writes[0]], row_major);
       behind_.push_back({&views_.emplace_back(Candidate{"infimum", "view", "", NameInOwnShape(order)}), false});
     }
     node.layers = std::move(declared.layers);
@@ -277,43 +278,69 @@ void LayoutGraph::AddOptions(const DeclaredNode& declared, LayoutNode& node) {
   }
 }
 
-// A tensor lies in the result of one concatenation, the first that reads it; there a step writes it.
+// A tensor lies in the result of one concatenation, the largest that reads it or what a transpose in place makes of it;
+// there a step writes it. A split's result is a part of its operand where it lies in no such result.
 void LayoutGraph::FindFreeMovements() {
-  std::vector<bool> may_lie(declared_.values.size(), false);
+  std::vector<bool> may_lie(declared_.values.size(), false);  // of the memory of each
+  std::vector<std::size_t> memory(declared_.values.size());
+  std::iota(memory.begin(), memory.end(), 0);
   for (const DeclaredNode& node : declared_.nodes)
     for (const std::size_t tensor : node.writes) may_lie[tensor] = true;
-  for (DeclaredNode& node : declared_.nodes) {
-    if (node.movement == nullptr) continue;
-    const bool joins = node.movement->kind == MovementKind::kConcat;
-    const auto is_taken = [&](std::size_t tensor) { return joins && !may_lie[tensor]; };
-    if (std::ranges::any_of(node.reads, is_taken) || ViewsOf(node).empty()) {
-      node.movement = nullptr;
+  const auto lies = [&](std::size_t tensor) { return !may_lie[memory[tensor]]; };
+  const auto is_free = [&](const DeclaredNode& node) {
+    std::vector<std::size_t> memories;
+    for (const std::size_t tensor : node.reads) memories.push_back(memory[tensor]);
+    std::ranges::sort(memories);
+    const bool share = std::ranges::adjacent_find(memories) != memories.end();
+    const bool cannot = (node.movement->kind == MovementKind::kConcat && std::ranges::any_of(node.reads, lies)) ||
+                        (node.movement->kind == MovementKind::kSplit && std::ranges::any_of(node.writes, lies));
+    return !share && !cannot && !ViewsOf(node).empty();
+  };
+  std::vector<DeclaredNode*> in_turn;
+  for (DeclaredNode& node : declared_.nodes)
+    if (node.movement != nullptr) in_turn.push_back(&node);
+  std::ranges::stable_sort(in_turn, {}, [](const DeclaredNode* node) {
+    const MovementConfig& movement = *node->movement;
+    const bool joins = movement.kind == MovementKind::kConcat;
+    const int turn = joins ? 1 : movement.kind == MovementKind::kTranspose ? 0 : 2;
+    return std::pair(turn, joins ? -ElementCount(movement.outputs[0]) : 0);
+  });
+  for (DeclaredNode* node : in_turn) {
+    if (!is_free(*node)) {
+      node->movement = nullptr;
       continue;
     }
-    for (const std::size_t tensor : node.reads)
-      if (joins) may_lie[tensor] = false;
-    free_movements_.emplace_back(node.layers[0]);
+    free_movements_.emplace_back(node->layers[0]);
+    if (node->movement->kind == MovementKind::kTranspose) memory[node->writes[0]] = memory[node->reads[0]];
+    if (node->movement->kind == MovementKind::kConcat)
+      for (const std::size_t tensor : node->reads) may_lie[memory[tensor]] = false;
   }
 }
 
 std::vector<LayoutGraph::View> LayoutGraph::ViewsOf(const DeclaredNode& declared) const {
   if (declared.movement == nullptr) return {};
   const MovementConfig& movement = *declared.movement;
+  const bool splits = movement.kind == MovementKind::kSplit;
+  const std::vector<std::size_t>& parts = splits ? declared.writes : declared.reads;
+  const std::vector<Shape>& shapes = splits ? movement.outputs : movement.inputs;
+  const std::vector<ClassLayout>& layouts = class_layouts_[class_of_[splits ? declared.reads[0] : declared.writes[0]]];
+  const ElementOrder row_major = RowMajorOrder(splits ? movement.inputs[0] : movement.outputs[0]);
   std::vector<View> views;
-  const std::vector<ClassLayout>& to = class_layouts_[class_of_[declared.writes[0]]];
-  for (std::size_t written = 0; written < to.size(); ++written) {
-    const ElementOrder row_major = RowMajorOrder(movement.outputs[0]);
-    const ElementOrder& order = OrderOf(to[written], row_major);
+  for (std::size_t whole = 0; whole < layouts.size(); ++whole) {
+    const ElementOrder& order = OrderOf(layouts[whole], row_major);
     const std::optional<InPlaceMovement> in_place = order.is_dense() ? InPlace(movement, order.runs) : std::nullopt;
-    View view{{}, static_cast<std::uint8_t>(written)};
-    for (std::size_t i = 0; in_place && i < declared.reads.size(); ++i) {
-      const std::vector<ClassLayout>& from = class_layouts_[class_of_[declared.reads[i]]];
-      const auto read = std::ranges::find_if(from, [&](const ClassLayout& layout) {
-        return OrderOf(layout, RowMajorOrder(movement.inputs[i])) == ElementOrder{in_place->operands[i], {}};
+    std::vector<std::uint8_t> found;
+    for (std::size_t i = 0; in_place && i < parts.size(); ++i) {
+      const std::vector<ClassLayout>& of_part = class_layouts_[class_of_[parts[i]]];
+      const auto layout = std::ranges::find_if(of_part, [&](const ClassLayout& known) {
+        return OrderOf(known, RowMajorOrder(shapes[i])) == ElementOrder{in_place->orders[i], {}};
       });
-      if (read != from.end()) view.reads.push_back(static_cast<std::uint8_t>(read - from.begin()));
+      if (layout != of_part.end()) found.push_back(static_cast<std::uint8_t>(layout - of_part.begin()));
     }
-    if (view.reads.size() == declared.reads.size()) views.push_back(std::move(view));
+    if (found.size() != parts.size()) continue;
+    View view{{static_cast<std::uint8_t>(whole)}, std::move(found)};
+    if (!splits) std::swap(view.reads, view.writes);
+    views.push_back(std::move(view));
   }
   return views;
 }

@@ -26,9 +26,9 @@ class LayoutPlanner {
                 const std::vector<ResolvedRegion>& regions);
   ~LayoutPlanner();
 
-  // Transposes and concatenations that need not move anything: layouts that candidates around the operands have are in
-  // place, transposed or one behind the other, those of the candidates around the result. Where layouts are free they
-  // take no time. None on a GPU, whose replay would copy.
+  // Transposes, concatenations and splits that need not move anything: layouts that candidates around the operands have
+  // are in place, transposed or one behind the other, those of the candidates around the results. Where layouts are
+  // free they take no time. None on a GPU, whose replay would copy.
   const std::vector<LayerId>& free_movements() const;
 
   // nullopt where every candidate reads and writes row-major, or says nothing, and nothing is in place: then

@@ -26,7 +26,7 @@ class PackedProgram : public Program {
   std::unique_ptr<Program> inner_;
 };
 
-std::unique_ptr<Program> InPlace(std::unique_ptr<Program> program) {
+std::unique_ptr<Program> Packed(std::unique_ptr<Program> program) {
   if (program->in_place()) return program;
   return std::make_unique<PackedProgram>(std::move(program));
 }
@@ -38,7 +38,7 @@ class RegionProgram : public Program {
                  const Outputs& outputs) {
     INFIMUM_RETURN_IF_ERROR(tensors_.Make(region, values, operands, outputs));
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, offer.make(tensors_.problem()));
-    program_ = InPlace(std::move(program));
+    program_ = Packed(std::move(program));
     return {};
   }
   Status Run() override { return program_->Run(); }
@@ -86,7 +86,7 @@ StepOffer FromLayer(const LayerConfig& config, const Offer& offer) {
   }
   result.make = [config, make = offer.make](const Operands& operands, const Outputs& outputs) -> MadeProgram {
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, make(Problem{config, operands, outputs}));
-    return InPlace(std::move(program));
+    return Packed(std::move(program));
   };
   return result;
 }
@@ -157,7 +157,7 @@ Result<StepOrders> OrdersOf(const ReplayStep& step, const StepOffer& offer, cons
   if (offer.view != nullptr && offer.view->kind == MovementKind::kConcat) {
     wanted.joined = orders.Joined(*offer.view, step.candidate.output_layout);
   } else if (offer.view != nullptr) {
-    wanted.view = [&orders, view = offer.view](OrderId order) { return orders.Transposed(order, *view); };
+    wanted.view = [&orders, view = offer.view](OrderId order) { return orders.ViewsIn(order, *view); };
   }
   INFIMUM_ASSIGN_OR_RETURN(std::deque<HostTensor> operands, Described(step.operands, OperandsOf(step.workload), given));
   INFIMUM_ASSIGN_OR_RETURN(std::deque<HostTensor> outputs, Described(step.outputs, OutputsOf(step.workload), given));
@@ -184,7 +184,10 @@ Result<StepOffer> FindStepOffer(const ReplayStep& step) {
   if (const auto* config = std::get_if<LayerConfig>(&step.workload)) {
     INFIMUM_ASSIGN_OR_RETURN(StepOffer offer, FindLayerOffer(step, *config, values[0]));
     const auto* movement = std::get_if<MovementConfig>(config);
-    if (movement != nullptr && step.candidate.name == kViewCandidate) offer.view = movement;
+    const bool may_stay =
+        movement != nullptr && (movement->kind == MovementKind::kTranspose || movement->kind == MovementKind::kConcat ||
+                                movement->kind == MovementKind::kSplit);
+    if (may_stay && step.candidate.name == kViewCandidate) offer.view = movement;
     return offer;
   }
   return FindRegionOffer(step, std::get<Region>(step.workload), values);
@@ -198,32 +201,36 @@ OrderId OrderTable::Add(const OrderOf& order) {
   return orders_.size() - 1;
 }
 
-std::optional<OrderId> OrderTable::Transposed(OrderId id, const MovementConfig& transpose) {
-  const Shape& shape = transpose.inputs[0];
-  const OrderOf& order = orders_[id];
-  if (order != nullptr && !order->exact) return std::nullopt;
-  const std::vector<ElementRun>& runs = order != nullptr ? order->runs : RowMajorOrder(shape).runs;
-  const auto moved = TransposedInPlace(runs, shape, transpose.permutation);
-  return moved ? AddRuns(*moved) : std::nullopt;
+std::vector<StepOrders::Part> OrderTable::PartsOf(const InPlaceMovement& in_place) {
+  std::vector<StepOrders::Part> parts;
+  for (std::size_t i = 0; i < in_place.orders.size(); ++i) {
+    if (in_place.orders[i].size() > DNNL_MAX_NDIMS) return {};
+    parts.push_back({Add(OrderOfRuns(in_place.orders[i])), in_place.offsets[i]});
+  }
+  return parts;
 }
 
-std::optional<OrderId> OrderTable::AddRuns(const std::vector<ElementRun>& runs) {
-  return runs.size() <= DNNL_MAX_NDIMS ? std::optional(Add(OrderOfRuns(runs))) : std::nullopt;
+std::vector<StepOrders::Part> OrderTable::ViewsIn(OrderId id, const MovementConfig& movement) {
+  const Shape& shape = movement.inputs[0];
+  const OrderOf& order = orders_[id];
+  if (order != nullptr && !order->exact) return {};
+  const std::vector<ElementRun>& runs = order != nullptr ? order->runs : RowMajorOrder(shape).runs;
+  std::optional<InPlaceMovement> in_place;
+  if (movement.kind == MovementKind::kSplit) {
+    in_place = InPlace(movement, runs);
+  } else if (auto moved = TransposedInPlace(runs, shape, movement.permutation)) {
+    in_place = {{*std::move(moved)}, {0}};
+  }
+  return in_place ? PartsOf(*in_place) : std::vector<StepOrders::Part>();
 }
 
 std::optional<StepOrders::Joined> OrderTable::Joined(const MovementConfig& concat, std::string_view layout) {
   const std::optional<ElementOrder> order = ParseLayout(layout, concat.outputs[0]);
-  if (!order || !order->is_dense()) return std::nullopt;
+  if (!order || !order->is_dense() || order->runs.size() > DNNL_MAX_NDIMS) return std::nullopt;
   const std::optional<InPlaceMovement> in_place = InPlace(concat, order->runs);
-  const std::optional<OrderId> whole = AddRuns(order->runs);
-  if (!in_place || !whole) return std::nullopt;
-  StepOrders::Joined joined{*whole, {}, in_place->offsets};
-  for (const std::vector<ElementRun>& operand : in_place->operands) {
-    const std::optional<OrderId> part = AddRuns(operand);
-    if (!part) return std::nullopt;
-    joined.parts.push_back(*part);
-  }
-  return joined;
+  StepOrders::Joined joined;
+  if (in_place) joined = {Add(OrderOfRuns(order->runs)), PartsOf(*in_place)};
+  return joined.parts.empty() ? std::nullopt : std::optional(std::move(joined));
 }
 
 Result<std::vector<StepOrders>> WantedOrders(const ReplaySchedule& schedule, const std::vector<StepOffer>& offers,

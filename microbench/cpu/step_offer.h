@@ -25,7 +25,7 @@ struct StepOffer {
   std::function<MadeProgram(const Operands&, const Outputs&)> make;
   // An element-wise layer whose operands have the shape of its output: any order serves, if it is that of all.
   bool any_order = false;
-  // A transpose or concatenation that layouts spare (kViewCandidate), where the replay's layout can do without it.
+  // A movement that layouts spare (kViewCandidate), where the replay's layout can do without it.
   const MovementConfig* view = nullptr;
 };
 
@@ -43,8 +43,9 @@ Result<StepOffer> FindStepOffer(const ReplayStep& step);
 class OrderTable : public ReplayOrders {
  public:
   OrderId Add(const OrderOf& order);
-  // Of a transpose's result that lies where its operand does; nullopt where the operand's order has gaps.
-  std::optional<OrderId> Transposed(OrderId id, const MovementConfig& transpose);
+  // Of results of a transpose or split that lie where the operand does; empty where the operand's order has gaps, or no
+  // part of it is a result.
+  std::vector<StepOrders::Part> ViewsIn(OrderId id, const MovementConfig& movement);
   // Of a concatenation's result in that layout and of the operands that lie in it; nullopt where they cannot.
   std::optional<StepOrders::Joined> Joined(const MovementConfig& concat, std::string_view layout);
   const OrderOf& OrderAt(OrderId id) const { return orders_[id]; }
@@ -52,7 +53,8 @@ class OrderTable : public ReplayOrders {
   bool HasReorder(OrderId from, OrderId to) const override { return cpu::HasReorder(orders_[from], orders_[to]); }
 
  private:
-  std::optional<OrderId> AddRuns(const std::vector<ElementRun>& runs);
+  // Empty where oneDNN cannot describe one of them.
+  std::vector<StepOrders::Part> PartsOf(const InPlaceMovement& in_place);
 
   std::vector<OrderOf> orders_ = {nullptr};  // kRowMajorOrder
 };

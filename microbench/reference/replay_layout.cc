@@ -91,18 +91,30 @@ class LayoutBuilder {
     return first;
   }
 
-  // `some`, and the buffers in whose memory they lie, or that lie in theirs.
+  // Whether they have elements in common: one is a view of the other, or both are of a third.
+  bool Overlap(std::size_t a, std::size_t b) const {
+    if (layout_.MemoryOf(a) != layout_.MemoryOf(b)) return false;
+    const auto count = [&](std::size_t buffer) {
+      return ElementCount(schedule_.tensors[layout_.buffers[buffer].tensor].shape);
+    };
+    const std::int64_t of_a = layout_.OffsetOf(a), of_b = layout_.OffsetOf(b);
+    return of_a < of_b + count(b) && of_b < of_a + count(a);
+  }
+
+  // By memory, the buffers that are in it.
+  std::vector<std::vector<std::size_t>> ByMemory() const {
+    std::vector<std::vector<std::size_t>> buffers(layout_.buffers.size());
+    for (std::size_t i = 0; i < buffers.size(); ++i) buffers[layout_.MemoryOf(i)].push_back(i);
+    return buffers;
+  }
+
+  // `some`, and all buffers that have elements in common with them.
   std::vector<bool> WithViews(const std::vector<bool>& some) const {
     std::vector<bool> all = some;
-    const auto each_memory = [&](std::size_t buffer, const auto& visit) {
-      for (std::optional<std::size_t> at = buffer; at; at = layout_.buffers[*at].view_of) visit(*at);
-    };
-    for (std::size_t buffer = 0; buffer < some.size(); ++buffer) {
-      each_memory(buffer, [&](std::size_t memory) {
-        if (some[buffer]) all[memory] = true;
-        if (some[memory]) all[buffer] = true;
-      });
-    }
+    for (const std::vector<std::size_t>& together : ByMemory())
+      for (const std::size_t a : together)
+        for (const std::size_t b : together)
+          if (some[a] && Overlap(a, b)) all[b] = true;
     return all;
   }
 
@@ -121,14 +133,11 @@ class LayoutBuilder {
         is_own[buffer] = true;
       }
     }
-    // A buffer is read with all that lies in it, and with all in which it lies.
-    std::vector<std::vector<std::size_t>> written_in(count);  // by memory
-    for (std::size_t buffer = 0; buffer < count; ++buffer)
-      if (writer[buffer]) written_in[layout_.MemoryOf(buffer)].push_back(buffer);
+    const std::vector<std::vector<std::size_t>> by_memory = ByMemory();
     const auto read_outside = [&](std::size_t read, const std::optional<ReplayLevel>& level) {
-      for (const std::size_t buffer : written_in[layout_.MemoryOf(read)]) {
-        const bool is_read = layout_.LiesIn(buffer, read) || layout_.LiesIn(read, buffer);
-        if (is_read && (!level || level->factor != writer[buffer]->factor)) is_own[buffer] = false;
+      for (const std::size_t buffer : by_memory[layout_.MemoryOf(read)]) {
+        const bool is_outside = writer[buffer] && (!level || level->factor != writer[buffer]->factor);
+        if (is_outside && Overlap(buffer, read)) is_own[buffer] = false;
       }
     };
     for (const ReplayOperation& operation : layout_.operations)
@@ -196,38 +205,47 @@ class LayoutBuilder {
     return {};
   }
 
-  // False where the operand has no buffer that can be seen as the result.
+  // False where the operand has no buffer of which the results can be parts.
   bool AddViews(const ReplayStep& step, const StepOrders& wanted) {
-    const std::size_t result = step.outputs[0];
     for (const std::size_t buffer : buffers_of_[step.operands[0]]) {
-      const std::optional<OrderId> order = wanted.view(layout_.buffers[buffer].order);
-      if (!order) continue;
-      layout_.buffers.push_back({result, *order, buffer});
-      buffers_of_[result].push_back(layout_.buffers.size() - 1);
+      const std::vector<StepOrders::Part> parts = wanted.view(layout_.buffers[buffer].order);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        layout_.buffers.push_back({step.outputs[i], parts[i].order, buffer, parts[i].offset});
+        buffers_of_[step.outputs[i]].push_back(layout_.buffers.size() - 1);
+      }
     }
-    return !buffers_of_[result].empty();
+    return !buffers_of_[step.outputs[0]].empty();
   }
 
+  // Operands lie in the result with their memory, which may be that of what a transpose read: each has its own, and it
+  // is in no other result.
   bool CanJoin(const ReplayStep& step, const StepOrders::Joined& joined) const {
+    std::vector<std::size_t> memories;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
+      const std::optional<std::size_t> found = Find(step.operands[i], joined.parts[i].order);
       if (std::ranges::count(step.operands, step.operands[i]) != 1) return false;
-      const std::optional<std::size_t> found = Find(step.operands[i], joined.parts[i]);
-      if (found && (layout_.buffers[*found].view_of || layout_.IsGiven(schedule_, *found))) return false;
+      if (!found) continue;
+      const std::size_t memory = layout_.MemoryOf(*found), tensor = layout_.buffers[memory].tensor;
+      const bool is_all_of_it =
+          ElementCount(schedule_.tensors[tensor].shape) == ElementCount(schedule_.tensors[step.operands[i]].shape);
+      if (!is_all_of_it || schedule_.tensors[tensor].kind != ReplayTensorKind::kIntermediate) return false;
+      memories.push_back(memory);
     }
-    return true;
+    std::ranges::sort(memories);
+    return std::ranges::adjacent_find(memories) == memories.end();
   }
 
   Status Join(std::size_t number, const StepOrders::Joined& joined) {
     const ReplayStep& step = schedule_.steps[number];
-    std::vector<std::size_t> parts;
+    std::vector<std::size_t> memories;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(const std::size_t part, BufferIn(step.operands[i], joined.parts[i], number));
-      parts.push_back(part);
+      INFIMUM_ASSIGN_OR_RETURN(const std::size_t part, BufferIn(step.operands[i], joined.parts[i].order, number));
+      memories.push_back(layout_.MemoryOf(part));
     }
     const std::size_t whole = AddBuffer(step.outputs[0], joined.whole);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      layout_.buffers[parts[i]].view_of = whole;
-      layout_.buffers[parts[i]].offset = joined.offsets[i];
+    for (std::size_t i = 0; i < memories.size(); ++i) {
+      layout_.buffers[memories[i]].view_of = whole;
+      layout_.buffers[memories[i]].offset = joined.parts[i].offset;
     }
     return {};
   }
@@ -275,11 +293,6 @@ std::int64_t ReplayLayout::OffsetOf(std::size_t buffer) const {
   std::int64_t offset = 0;
   for (std::optional<std::size_t> at = buffer; at; at = buffers[*at].view_of) offset += buffers[*at].offset;
   return offset;
-}
-
-bool ReplayLayout::LiesIn(std::size_t buffer, std::size_t other) const {
-  while (buffer != other && buffers[buffer].view_of) buffer = *buffers[buffer].view_of;
-  return buffer == other;
 }
 
 std::vector<BufferLife> LivesOf(const ReplayLayout& layout, const std::vector<std::size_t>& bytes) {

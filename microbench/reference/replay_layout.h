@@ -12,8 +12,9 @@
 // steps want others, the reorders are its own. So any combination of levels is a program, and the operations of both
 // levels stand one behind the other in one list, of which an inference leaves out what does not run.
 //
-// A transpose may be a view: no operation, its result another name for each buffer that its operand has by then. A
-// concatenation likewise: its operands are written where its result has them, those in other layouts by the reorder
+// A transpose or split may be a view: no operation, its results other names for each buffer that its operand has by
+// then, or for parts of it. A concatenation likewise: its operands are written where its result has them, those in
+// other layouts by the reorder
 //
 //   conv1 (writes nChw8c)  conv2 (writes nhwc)  concat  ->  conv1, conv2, reorder: the first and last are parts of one
 //
@@ -48,14 +49,17 @@ class ReplayOrders {
 struct StepOrders {
   bool any_order = false;  // whichever, if it is that of all its tensors
   std::vector<OrderId> reads, writes;
-  // Of a step that is a view where it can be: the order of its result in the memory of its operand in that order.
-  std::function<std::optional<OrderId>(OrderId)> view = {};
-  // Of a concatenation that is one: the order of its result, and of each operand the order and where it begins, in
-  // elements.
+  struct Part {
+    OrderId order = kRowMajorOrder;
+    std::int64_t offset = 0;  // where it begins in the memory of which it is a part, in elements
+  };
+  // Of a step that is a view where it can be: its results in the memory of its operand in that order; empty where they
+  // cannot be there.
+  std::function<std::vector<Part>(OrderId)> view = {};
+  // Of a concatenation that is one: the order of its result, and its operands in that.
   struct Joined {
     OrderId whole = kRowMajorOrder;
-    std::vector<OrderId> parts;
-    std::vector<std::int64_t> offsets;
+    std::vector<Part> parts;
   };
   std::optional<Joined> joined = {};
 };
@@ -83,8 +87,6 @@ struct ReplayLayout {
   // The buffer that is no view in whose memory one lies, and where it begins there, in elements.
   std::size_t MemoryOf(std::size_t buffer) const;
   std::int64_t OffsetOf(std::size_t buffer) const;
-  // Whether `buffer` is `other` or lies in its memory.
-  bool LiesIn(std::size_t buffer, std::size_t other) const;
   // Whether a buffer is an input or weight as it came, and not a copy in another order.
   bool IsGiven(const ReplaySchedule& schedule, std::size_t buffer) const {
     return schedule.tensors[buffers[buffer].tensor].kind != ReplayTensorKind::kIntermediate &&

@@ -266,6 +266,41 @@ TEST_F(LayoutPlanTest, AConcatenationMovesNothingWhereItsOperandsLieOneBehindThe
   EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kMeasured);
 }
 
+// x -> conv_1, its two halves, each with an activation; the second half is joined with x's.
+ModelGraph Halved(bool joined) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 32, 8, 8});
+  const ValueId a = model.Measurable("conv_1", "Conv", {x, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+  const ValueId first =
+      model.Measurable("split", "Split", {a},
+                       *ParseLayerConfig("movement kind=split dtype=f32:-:f32 in=1x32x64 out=1x16x64,1x16x64 axis=1"));
+  ModelGraph& graph = model.graph();
+  const ValueId second(graph.values.size());
+  graph.values.push_back(graph.value(first));
+  graph.values.back().name = "second half";
+  graph.layers.back().outputs.push_back(second);
+  const ValueId relu = model.Unary("relu", PointwiseKind::kRelu, first);
+  model.Output(relu);
+  model.Output(joined ? model.Measurable("join", "Concat", {relu, second}, Concat("1x16x64,1x16x64", "1x32x64"))
+                      : model.Unary("tanh", PointwiseKind::kTanh, second));
+  return model.Take();
+}
+
+TEST_F(LayoutPlanTest, ASplitMovesNothingWhereNoResultLiesElsewhere) {
+  for (const bool joined : {false, true}) {
+    graph_ = Halved(joined);
+    source_ = testing::KnownRows();
+    Add(Convolution(), "plain", 120, "abcd", "abcd");
+    for (std::size_t layer = 1; layer < graph_.layers.size(); ++layer)
+      Add(*graph_.layers[layer].workload, "own", 20, "plain", "plain");
+    const Bracket bracket = Compute();
+    ASSERT_TRUE(bracket.layouts.has_value());
+    EXPECT_EQ(bracket.layers[1].status, joined ? LatencyStatus::kMeasured : LatencyStatus::kFree);
+    // Of split and concatenation one moves.
+    EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 120 + 20 + 20);
+  }
+}
+
 // A residual: two readers of one tensor that want it in different orders.
 TEST_F(LayoutPlanTest, ASecondOperandHasALayoutOfItsOwn) {
   GraphBuilder model;

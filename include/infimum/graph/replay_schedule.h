@@ -78,9 +78,9 @@ struct ReplayCandidate {
   friend bool operator==(const ReplayCandidate&, const ReplayCandidate&) = default;
 };
 
-// Of a transpose or a concatenation: it moves nothing. A transpose's result is its operand's memory in another layout,
-// which its readers take; a concatenation's operands are written where its result has them. Its output layout is what
-// the result has then.
+// Of a transpose, concatenation or split: it moves nothing. Results of a transpose or a split are their operand's
+// memory, or a part of it, in a layout that their readers take; operands of a concatenation are written where its
+// result, in the candidate's output layout, has them.
 inline constexpr std::string_view kViewCandidate = "infimum/view";
 
 struct ReplayStep {

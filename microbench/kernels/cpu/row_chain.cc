@@ -19,8 +19,9 @@
 namespace infimum::cpu {
 namespace {
 
-// Element-wise members of a region as one kernel of ours: a block of elements goes through all of them while it is in
-// the nearest caches (4 KiB for each member), so that memory sees operands and outputs only.
+// Element-wise members of a region, and a batch normalization before them, as one kernel of ours: a block of elements
+// goes through all of them while it is in the nearest caches (4 KiB for each member), so that memory sees operands and
+// outputs only.
 //
 //   std::optional<PointwiseChain> chain = PointwiseChain::Of(region, values, region.members.size());
 //   BoundChain bound(*chain, problem);
@@ -102,13 +103,19 @@ class ChainProgram : public Program {
   BoundChain bound_;
 };
 
-// A batch normalization of f32 or shorter floats as the first link: one row for each channel of each image.
+// A batch normalization of f32 or shorter floats as the first link.
 std::optional<PointwiseChain::Link> LinkOf(const NormalizationConfig& config, const RegionMember& member) {
   if (config.kind != NormalizationKind::kBatch || config.axis != 1 || config.input.rank() < 2) return std::nullopt;
   if (!IsFloat(config.types.input) || config.types.output != config.types.input) return std::nullopt;
-  const std::int64_t pixels = ElementsBetween(config.input, 2, config.input.rank());
-  const Shape rows{{config.input.dims[0] * config.input.dims[1], pixels}};
-  return PointwiseChain::Link{nullptr, nullptr, config, BroadcastRows(rows, {rows}), member.operands};
+  // Its factors are made once.
+  for (std::size_t i = 1; i < member.operands.size(); ++i)
+    if (member.operands[i].source != RegionOperand::Source::kWeight) return std::nullopt;
+  const Shape all{{ElementCount(config.input)}};
+  return PointwiseChain::Link{nullptr, nullptr, config, BroadcastRows(all, {all}), member.operands};
+}
+
+std::int64_t PixelsOf(const NormalizationConfig& config) {
+  return ElementsBetween(config.input, 2, config.input.rank());
 }
 
 std::optional<PointwiseChain> PointwiseChain::Of(const Region& region, const RegionValues& values,
@@ -121,7 +128,7 @@ std::optional<PointwiseChain> PointwiseChain::Of(const Region& region, const Reg
       std::optional<Link> link = number == 0 ? LinkOf(*normalization, member) : std::nullopt;
       if (!link) return std::nullopt;
       chain.count = ElementCount(normalization->input);
-      chain.row = link->rows.length();
+      chain.row = PixelsOf(*normalization);
       chain.links.push_back(*std::move(link));
       continue;
     }
@@ -224,7 +231,7 @@ void BoundChain::Run(std::int64_t begin, std::int64_t count, float* last) const 
     if (member + 1 < chain_.links.size())
       to = target ? target->Target(begin, blocks[member].data()) : blocks[member].data();
     if (link.normalization) {
-      const auto channel = static_cast<std::size_t>(row) % factors_.scale.size();
+      const auto channel = static_cast<std::size_t>(begin / PixelsOf(*link.normalization)) % factors_.scale.size();
       Kernels().affine_row(data[0], factors_.scale[channel], factors_.shift[channel], to, count);
     } else if (link.unary != nullptr) {
       link.unary(data[0], to, count);

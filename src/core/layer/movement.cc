@@ -302,32 +302,34 @@ MovementConfig Canonicalize(MovementConfig config) {
   return config;
 }
 
-// Which elements a gather picks, and which half of a triangle is kept, are values: the picked elements
-// count as distinct as far as the input has that many, the kept half as nothing, since it may be empty.
-std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::vector<ElementRun>& result) {
+std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::vector<ElementRun>& whole) {
   if (config.kind == MovementKind::kTranspose) {
     // The operand is the result, turned back.
     std::vector<std::int64_t> back(config.permutation.size());
     for (std::size_t i = 0; i < back.size(); ++i)
       back[static_cast<std::size_t>(config.permutation[i])] = static_cast<std::int64_t>(i);
-    auto moved = TransposedInPlace(result, config.outputs[0], back);
+    auto moved = TransposedInPlace(whole, config.outputs[0], back);
     return moved ? std::optional<InPlaceMovement>({{*std::move(moved)}, {0}}) : std::nullopt;
   }
-  if (config.kind != MovementKind::kConcat) return std::nullopt;
-  if (ElementsBetween(config.outputs[0], 0, static_cast<std::size_t>(config.axis)) != 1) return std::nullopt;
+  const bool joins = config.kind == MovementKind::kConcat;
+  if (!joins && config.kind != MovementKind::kSplit) return std::nullopt;
+  const Shape& all = joins ? config.outputs[0] : config.inputs[0];
+  if (ElementsBetween(all, 0, static_cast<std::size_t>(config.axis)) != 1) return std::nullopt;
   constexpr std::int64_t kCacheLineBits = 8 * 64;
   std::vector<std::int64_t> counts, offsets;
   std::int64_t before = 0;
-  for (const Shape& input : config.inputs) {
+  for (const Shape& part : joins ? config.inputs : config.outputs) {
     if (before * BitsPerElement(config.types.input) % kCacheLineBits != 0) return std::nullopt;
     offsets.push_back(before);
-    counts.push_back(ElementCount(input));
+    counts.push_back(ElementCount(part));
     before += counts.back();
   }
-  auto parts = JoinedInPlace(result, counts);
+  auto parts = JoinedInPlace(whole, counts);
   return parts ? std::optional<InPlaceMovement>({*std::move(parts), std::move(offsets)}) : std::nullopt;
 }
 
+// Which elements a gather picks, and which half of a triangle is kept, are values: the picked elements
+// count as distinct as far as the input has that many, the kept half as nothing, since it may be empty.
 Work WorkOf(const MovementConfig& config) {
   const std::vector<Operand> operands = OperandsOfFamily(config);
   Work work = WholeWork(operands, OutputsOfFamily(config));

@@ -104,14 +104,15 @@ struct ReorderConfig {
 
 MovementConfig Canonicalize(MovementConfig config);
 
-// Of a transpose or a concatenation that moves nothing, each of its elements being where its operands have it.
+// A transpose, concatenation or split that moves nothing: its elements stay where they are in memory.
 struct InPlaceMovement {
-  std::vector<std::vector<ElementRun>> operands;  // the order of each
-  std::vector<std::int64_t> offsets;              // where the memory of each begins within the result's, in elements
+  // Of the operand of a transpose, of each operand of a concatenation, of each result of a split.
+  std::vector<std::vector<ElementRun>> orders;
+  std::vector<std::int64_t> offsets;  // where the memory of each begins, in elements
 };
-// Where the result has the order `result`; nullopt where no order of the operands does, and for every other movement.
-// Operands of a concatenation begin at whole lines of a cache.
-std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::vector<ElementRun>& result);
+// Where its other side, the result or a split's operand, has the order `whole`; nullopt where nothing can stay, and for
+// every other movement. Parts begin at whole lines of a cache.
+std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::vector<ElementRun>& whole);
 
 // No FLOPs. Reads what the outputs hold (gather, slice: the picked elements and the indices; fill:
 // nothing), writes all outputs.

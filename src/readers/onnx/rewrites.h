@@ -10,7 +10,7 @@
 //   fuse-quantized             DequantizeLinear, operator, QuantizeLinear become the 8-bit operator
 //   keep-stored-weights        DequantizeLinear of a product's weights, and views behind it, leave the graph
 //   remove-dead-layers         layers and parts of a Split that are not read
-//   nest-concatenations        Concat that begins with all operands of another one reads its result
+//   nest-concatenations        Concat that begins with all operands of another one, and ends in what was made of it
 #pragma once
 
 #include "infimum/graph/model_graph.h"

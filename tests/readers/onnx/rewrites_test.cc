@@ -106,6 +106,15 @@ TEST(FoldChannelConstants, LeavesOtherConstantsAlone) {
     const ModelGraph graph = ReadText(ScaledText("[conv] h = Conv (x, w)", constants));
     EXPECT_TRUE(RewritesOf(graph, "fold-channel-constants").empty()) << constants;
   }
+  // A bias of each row, of all elements, and one that is not added.
+  const auto gemm = [](const std::string& bias, const std::string& call) {
+    return "g (float[4, 3] x) => (float[4, 4] y) <float[3, 4] w, float" + bias + " c, float[4] a> { [fc] h = Gemm " +
+           call + " [mul] m = Mul (h, a) [relu] y = Relu (m) }";
+  };
+  EXPECT_THAT(RewritesOf(ReadText(gemm("[4]", "(x, w, c)")), "fold-channel-constants"), ElementsAre("mul into fc"));
+  for (const std::string& text : {gemm("[4, 1]", "(x, w, c)"), gemm("[1]", "(x, w, c)"), gemm("[4, 4]", "(x, w, c)"),
+                                  gemm("[4]", "<beta = 0.0> (x, w, c)")})
+    EXPECT_TRUE(RewritesOf(ReadText(text), "fold-channel-constants").empty()) << text;
   // A result that is read before.
   std::string text = ScaledText("[conv] h = Conv (x, w)", "[4, 1, 1]");
   text.replace(text.find("y = Relu (n)"), 12, "y = Add (n, h)");
@@ -114,18 +123,21 @@ TEST(FoldChannelConstants, LeavesOtherConstantsAlone) {
 
 TEST(NestConcatenations, OneThatBeginsWithAllOperandsOfAnotherReadsItsResult) {
   const ModelGraph graph = ReadText(R"(
-      g (float[1, 2, 4] x) => (float[1, 4, 4] s, float[1, 2, 12] t, float[1, 6, 4] u, float[1, 8, 4] v,
-                               float[1, 6, 4] w) {
+      g (float[1, 2, 4] x) => (float[1, 4, 4] s, float[1, 4, 8] t, float[1, 8, 4] u, float[1, 12, 4] v,
+                               float[1, 6, 4] w, float[1, 8, 4] z) {
         [a] a = Relu (x)
         [b] b = Tanh (x)
-        [c] c = Sigmoid (x)
-        [d] d = Relu (c)
+        [early] e = Sigmoid (x)
         [two] s = Concat <axis = 1> (a, b)
-        [columns] t = Concat <axis = 2> (a, b, c)
+        [c] c = Sigmoid (s)
+        [columns] t = Concat <axis = 2> (s, c)
         [three] u = Concat <axis = -2> (a, b, c)
+        [d] d = Relu (c)
         [four] v = Concat <axis = 1> (a, b, c, d)
-        [turned] w = Concat <axis = 1> (b, a, c)
+        [turned] z = Concat <axis = 1> (b, a, c)
+        [apart] w = Concat <axis = 1> (a, b, e)
       })");
+  // The last one need not wait for anything but its own parts.
   EXPECT_THAT(RewritesOf(graph, "nest-concatenations"), ElementsAre("three on two", "four on three"));
   const Layer& four = LayerCalled(graph, "four");
   ASSERT_EQ(four.inputs.size(), 2u);

@@ -167,10 +167,6 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const R
   return run;
 }
 
-}  // namespace
-
-namespace {
-
 // A candidate's sampling time, of which a replay's stretches and parts get their multiples
 // (microbench/harness/sampling/replay.md), so short that all processes should end in time. The first of them also
 // checks, which may take so long that it stays the only one (`--budget`).
@@ -295,6 +291,8 @@ Result<std::string> ScheduleText(const ReplayOptions& options) {
                            ReadModelUnder(options.model, options.dims, options.contract, true, true));
   std::vector<FusableRegion> found;
   if (options.regions) found = FindFusableRegions(under.graph);
+  // Nobody knows here what the machine's runner has, and of a GPU none runs these as one.
+  std::erase_if(found, [](const FusableRegion& region) { return region.rule == "normalization-epilogue"; });
   std::ranges::stable_sort(found, std::greater<>(), [](const FusableRegion& region) { return region.layers.size(); });
   std::vector<ReplayRegion> regions;
   std::vector<bool> taken(under.graph.layers.size(), false);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -158,21 +160,28 @@ std::optional<FoldedConstants> ConstantsOfArithmetic(const ModelGraph& graph, co
   return folded;
 }
 
-bool TakesConstants(const ModelGraph& graph, const Layer& layer, const FoldedConstants& folded, const GraphEdit& edit) {
-  if (layer.op == "BatchNormalization") {
-    if (!ConstantsOfNormalization(layer, edit)) return false;
-    // What becomes of its scale and bias must become of no other parameter.
-    const auto &scale = layer.inputs[1], &bias = layer.inputs[2], &mean = layer.inputs[3], &variance = layer.inputs[4];
-    return scale != bias && scale != mean && scale != variance && bias != mean && bias != variance;
-  }
-  if (layer.op != "Conv" && layer.op != "ConvTranspose" && layer.op != "Gemm") return false;
-  // Of these the channels are apart in the weights, and a replay cannot multiply them.
-  if (layer.op == "ConvTranspose" && IntegerOf(layer, "group", 1) != 1 && !folded.variance) return false;
-  if (!edit.IsConstant(InputOf(layer, 1)) || (InputOf(layer, 2) && !edit.IsConstant(InputOf(layer, 2)))) return false;
-  // A Gemm's bias may be one number for all channels, or one for each element.
-  const std::optional<Shape>& result = graph.value(*layer.outputs[0]).shape;
-  const std::optional<Shape>* bias = InputOf(layer, 2) ? &graph.value(*layer.inputs[2]).shape : nullptr;
-  return bias == nullptr || (*bias && result && result->rank() > 1 && ElementCount(**bias) == result->dims[1]);
+bool TakesConstants(const ModelGraph& graph, const Layer& layer, const FoldedConstants& folded, GraphEdit& edit) {
+  const bool is_product = layer.op == "Conv" || layer.op == "ConvTranspose" || layer.op == "Gemm";
+  if (!is_product && (layer.op != "BatchNormalization" || !ConstantsOfNormalization(layer, edit))) return false;
+  const std::optional<ValueId> weights = InputOf(layer, 1), bias = InputOf(layer, 2), result = OutputOf(layer, 0);
+  if (!result || !edit.IsConstant(weights) || (bias && !edit.IsConstant(bias))) return false;
+  // What becomes of weights and bias must become of no other operand.
+  if (std::ranges::count(layer.inputs, weights) != 1 || (bias && std::ranges::count(layer.inputs, bias) != 1))
+    return false;
+  // Its bias is scaled when it is used, and what would be added to it too.
+  if (layer.op == "Gemm" && NumberOf(layer, "beta", 1) != 1) return false;
+  if (folded.variance) return true;
+  // Weights that are stored as integers keep the scale that a later rewrite takes in with them. Channels of groups are
+  // apart in the weights, where a replay cannot multiply them.
+  const Layer* const made_by = edit.ProducerOf(weights);
+  const bool is_stored = made_by == nullptr || (made_by->op != "DequantizeLinear" && made_by->op != "Cast");
+  if (!is_stored || (layer.op == "ConvTranspose" && IntegerOf(layer, "group", 1) != 1)) return false;
+  // A Gemm's bias may be one number for all channels, or for each row.
+  const std::optional<Shape>& shape = graph.value(*result).shape;
+  const std::optional<Shape>* const of_bias = bias ? &graph.value(*bias).shape : nullptr;
+  return shape && shape->rank() > 1 &&
+         (of_bias == nullptr || (*of_bias && (*of_bias)->rank() > 0 && (*of_bias)->dims.back() == shape->dims[1] &&
+                                 ElementCount(**of_bias) == shape->dims[1]));
 }
 
 }  // namespace
@@ -197,7 +206,7 @@ RewritePass FoldChannelConstants(ModelGraph& graph) {
       const std::optional<Shape>& result = graph.value(*product->outputs[0]).shape;
       const std::optional<Shape>& bias = graph.value(*folded->bias).shape;
       if (!bias) continue;
-      const Shape shape = folded->variance || !result ? *bias : Shape{{result->dims[1]}};
+      const Shape shape = folded->variance ? *bias : Shape{{result->dims[1]}};
       edit.SetInput(*product, 2,
                     edit.AddWeight(product->name + "_folded_bias", graph.value(*product->inputs[1]).type, shape));
       product->bias_is_folded = true;
@@ -284,10 +293,36 @@ RewritePass FoldConstantPadding(ModelGraph& graph) {
   return pass;
 }
 
+namespace {
+
+// Whether one of the operands is made of what `maker` writes.
+bool DependsOn(GraphEdit& edit, std::span<const std::optional<ValueId>> operands, const Layer& maker) {
+  std::vector<const Layer*> left;
+  std::set<const Layer*> seen;
+  const auto add = [&](const std::optional<ValueId>& operand) {
+    const Layer* const producer = edit.ProducerOf(operand);
+    // Layers are in order: what stands before the maker does not read it.
+    if (producer != nullptr && producer >= &maker && seen.insert(producer).second) left.push_back(producer);
+  };
+  std::ranges::for_each(operands, add);
+  while (!left.empty()) {
+    const Layer* const layer = left.back();
+    left.pop_back();
+    if (layer == &maker) return true;
+    std::ranges::for_each(layer->inputs, add);
+  }
+  return false;
+}
+
+}  // namespace
+
 // Features that layer after layer concatenates anew (DenseNet, as PyTorch exports it): each result begins with the one
-// before it, and need not be made of all of its parts.
+// before it, which is there already where a further part was made of it.
 RewritePass NestConcatenations(ModelGraph& graph) {
-  RewritePass pass{"nest-concatenations", "Concat that begins with all operands of another one reads its result", {}};
+  RewritePass pass{
+      "nest-concatenations",
+      "Concat that begins with all operands of another one, and ends in what was made of it, reads its result",
+      {}};
   if (!HasOperator(graph, {"Concat"})) return pass;
   GraphEdit edit(graph);
   struct Known {
@@ -306,7 +341,8 @@ RewritePass NestConcatenations(ModelGraph& graph) {
     for (const Known& other : by_first[*first]) {
       const bool is_prefix = other.inputs.size() < known.inputs.size() &&
                              std::equal(other.inputs.begin(), other.inputs.end(), known.inputs.begin());
-      if (other.axis == known.axis && is_prefix && (inner == nullptr || other.inputs.size() > inner->inputs.size()))
+      if (other.axis == known.axis && is_prefix && (inner == nullptr || other.inputs.size() > inner->inputs.size()) &&
+          DependsOn(edit, std::span(known.inputs).subspan(other.inputs.size()), *other.layer))
         inner = &other;
     }
     if (inner != nullptr) {
