@@ -354,7 +354,7 @@ ReplaySchedule NestedConcatenations() {
                     step("join", {3, 5}, 6),
                     step("cut", {6}, 7),
                     step("y", {1, 7, 8}, 9)};
-  schedule.steps[7].outputs = {7, 8};
+  schedule.steps[8].outputs = {7, 8};
   return schedule;
 }
 

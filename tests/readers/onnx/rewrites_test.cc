@@ -123,7 +123,7 @@ TEST(FoldChannelConstants, LeavesOtherConstantsAlone) {
 
 TEST(NestConcatenations, OneThatBeginsWithAllOperandsOfAnotherReadsItsResult) {
   const ModelGraph graph = ReadText(R"(
-      g (float[1, 2, 4] x) => (float[1, 4, 4] s, float[1, 4, 8] t, float[1, 8, 4] u, float[1, 12, 4] v,
+      g (float[1, 2, 4] x) => (float[1, 4, 4] s, float[1, 4, 8] t, float[1, 8, 4] u, float[1, 16, 4] v,
                                float[1, 6, 4] w, float[1, 8, 4] z) {
         [a] a = Relu (x)
         [b] b = Tanh (x)
@@ -132,7 +132,7 @@ TEST(NestConcatenations, OneThatBeginsWithAllOperandsOfAnotherReadsItsResult) {
         [c] c = Sigmoid (s)
         [columns] t = Concat <axis = 2> (s, c)
         [three] u = Concat <axis = -2> (a, b, c)
-        [d] d = Relu (c)
+        [d] d = Relu (u)
         [four] v = Concat <axis = 1> (a, b, c, d)
         [turned] z = Concat <axis = 1> (b, a, c)
         [apart] w = Concat <axis = 1> (a, b, e)
