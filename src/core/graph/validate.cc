@@ -123,8 +123,12 @@ class GraphCheck {
     }
     for (const FoldedConstants& folded : layer.folded) {
       for (const std::optional<ValueId> id : {folded.scale, folded.bias, folded.mean, folded.variance}) {
-        if (id)
-          INFIMUM_RETURN_IF_ERROR(CheckAvailable(*id, index, "layer " + Quoted(layer.name) + ": a folded constant"));
+        if (!id) continue;
+        // Known before any layer runs, also where a layer further on states it (an Unsqueeze of a weight).
+        const std::string what = "layer " + Quoted(layer.name) + ": a folded constant";
+        if (id->index() >= graph_.values.size()) return Broken(OutOfRange(what, *id));
+        if (graph_.value(*id).kind != ValueKind::kWeight)
+          return Broken(what + ", " + Quoted(graph_.value(*id).name) + ", is no constant");
       }
       if (folded.mean.has_value() != folded.variance.has_value())
         return Broken(layer, "has a folded mean without a variance, or the reverse");

@@ -82,6 +82,23 @@ TEST(FoldChannelConstants, TakesProductsAndSumsWithConstantsOfEachChannel) {
   }
 }
 
+// Caffe's Scale, as it was converted: its constants are turned into shape behind the convolution.
+TEST(FoldChannelConstants, TakesConstantsThatLayersFurtherOnState) {
+  const ModelGraph graph = ReadText(R"(
+      g (float[1, 3, 4, 4] x) => (float[1, 4, 4, 4] y)
+        <float[4, 3, 1, 1] w, float[4] a, float[4] b, int64[2] axes = {1, 2}> {
+        [conv] h = Conv (x, w)
+        [as] s = Unsqueeze (a, axes)
+        [mul] m = Mul (h, s)
+        [bs] t = Unsqueeze (b, axes)
+        [add] n = Add (m, t)
+        [relu] y = Relu (n)
+      })");
+  EXPECT_THAT(RewritesOf(graph, "fold-channel-constants"), ElementsAre("mul into conv", "add into conv"));
+  const Status valid = Validate(graph);
+  EXPECT_TRUE(valid.ok()) << valid.error().message;
+}
+
 TEST(FoldChannelConstants, AProductAloneGivesNoBias) {
   std::string text = ScaledText("[conv] h = Conv (x, w)", "[4, 1, 1]");
   text.replace(text.find("n = Add (b, m)"), 14, "n = Tanh (m)");
