@@ -199,7 +199,8 @@ ReplaySchedule Joined(ReplaySchedule schedule, const std::string& layout) {
 
 TEST_F(Replay, IsRightWhereAConcatenationsOperandsAreWrittenInItsResult) {
   for (const auto& [layout, is_view] : {std::pair("plain", true), {"4x8x36:acb", true}, {"32x36:ba", false}}) {
-    for (const std::string& second : CandidatesOf(kSecond)) {
+    const std::vector<std::string> candidates = CandidatesOf(kSecond);
+    for (const std::string& second : {candidates.front(), candidates.back()}) {
       SCOPED_TRACE(std::string(layout) + ", " + second);
       const ReplayResult result = Checked(Joined(Network("", second), layout));
       EXPECT_EQ(result.FirstFault().value_or(""), "");
@@ -207,7 +208,7 @@ TEST_F(Replay, IsRightWhereAConcatenationsOperandsAreWrittenInItsResult) {
       EXPECT_EQ(std::ranges::count_if(result.parts, is_concat), is_view ? 0 : 1);
       const std::string first = CandidatesOf(kFirst).front();
       const ReplayResult of_levels =
-          Checked(Joined(WithChoices("onednn/graph/partition", first, second, CandidatesOf(kSecond).back()), layout));
+          Checked(Joined(WithChoices("onednn/graph/partition", first, second, candidates[1]), layout));
       EXPECT_EQ(of_levels.FirstFault().value_or(""), "");
     }
   }
@@ -375,7 +376,7 @@ TEST(ReplayLayout, WhatLiesInAConcatenationIsThereAtEveryLevel) {
   elements[8].assign(elements[6].begin() + 2, elements[6].end());
   std::mt19937 random(12);
   int joins = 0;
-  for (int trial = 0; trial < 4000; ++trial) {
+  for (int trial = 0; trial < 1500; ++trial) {
     const NumberedOrders known(random() % 2 == 0);
     std::vector<cpu::StepOrders> orders;
     for (const ReplayStep& step : schedule.steps) {
@@ -427,7 +428,7 @@ TEST(ReplayLayout, WhatLiesInAConcatenationIsThereAtEveryLevel) {
       EXPECT_TRUE(is_there(layout->outputs[0]));
     }
   }
-  EXPECT_GT(joins, 2000);
+  EXPECT_GT(joins, 750);
 }
 
 // x -> a (a view) -> b -> y (a view): what a view looks at is needed as long as the view.
