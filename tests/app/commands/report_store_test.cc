@@ -50,12 +50,13 @@ TEST_F(ReportStore, IsWrittenAgainWhereSomethingChanged) {
   const nlohmann::json first = State();
   ASSERT_EQ(first["places"].size(), 1u);
   EXPECT_TRUE(first["places"][0]["complete"]);
-  // The same sum as `bound` has.
+  // The sum of rows, which `bound` has too, but for SqueezeNet's concatenations: it knows that they need move nothing.
   const nlohmann::json bound = program_.Json(
       {"bound", ProgramTest::Light("squeezenet"), "--backend", "fake", "--db", "team.db", "--format", "json"});
   for (const nlohmann::json& variant : bound["bounds"]) {
     if (variant["variant"] != "sequential") continue;
-    EXPECT_NEAR(first["places"][0]["bound_us"], variant["latency_us"].get<double>(), 1e-6);
+    EXPECT_GT(first["places"][0]["bound_us"], variant["latency_us"].get<double>());
+    EXPECT_LT(first["places"][0]["bound_us"], 1.2 * variant["latency_us"].get<double>());
   }
 
   EXPECT_THAT(Site("team.db"), HasSubstr("0 files written, 5 as they were, 0 removed"));
