@@ -73,7 +73,7 @@ struct ResolvedLayer {
   bool is_exact = true;                // whether `fused` is the best selection in its bodies, not a relaxation
 };
 
-// Of a transpose or concatenation that layouts spare: it takes no time and moves nothing.
+// Of a transpose, concatenation or split that layouts spare: it takes no time and moves nothing.
 void SetFree(ResolvedLayer& layer);
 
 struct ResolvedRegion {

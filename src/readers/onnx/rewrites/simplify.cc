@@ -160,6 +160,7 @@ std::optional<FoldedConstants> ConstantsOfArithmetic(const ModelGraph& graph, co
   return folded;
 }
 
+// Whether the layer's weights and bias can become what they are with those constants.
 bool TakesConstants(const ModelGraph& graph, const Layer& layer, const FoldedConstants& folded, GraphEdit& edit) {
   const bool is_product = layer.op == "Conv" || layer.op == "ConvTranspose" || layer.op == "Gemm";
   if (!is_product && (layer.op != "BatchNormalization" || !ConstantsOfNormalization(layer, edit))) return false;
