@@ -168,12 +168,10 @@ class Finder {
   static const MovementConfig* MovementOf(const Layer& layer, const DeclaredNode& node) {
     const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
-    if (movement == nullptr) return nullptr;
-    const bool may_stay = movement->kind == MovementKind::kTranspose || movement->kind == MovementKind::kConcat ||
-                          movement->kind == MovementKind::kSplit;
+    if (movement == nullptr || !MayStayInPlace(*movement)) return nullptr;
     const bool has_all = node.reads.size() == movement->inputs.size() && node.writes.size() == movement->outputs.size();
     const auto is_read = [&](std::size_t tensor) { return std::ranges::find(node.reads, tensor) != node.reads.end(); };
-    return may_stay && has_all && !std::ranges::any_of(node.writes, is_read) ? movement : nullptr;
+    return has_all && !std::ranges::any_of(node.writes, is_read) ? movement : nullptr;
   }
 
   void AddRegion(std::size_t place, const ResolvedRegion& resolved) {

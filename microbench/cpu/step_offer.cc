@@ -184,9 +184,7 @@ Result<StepOffer> FindStepOffer(const ReplayStep& step) {
   if (const auto* config = std::get_if<LayerConfig>(&step.workload)) {
     INFIMUM_ASSIGN_OR_RETURN(StepOffer offer, FindLayerOffer(step, *config, values[0]));
     const auto* movement = std::get_if<MovementConfig>(config);
-    const bool may_stay =
-        movement != nullptr && (movement->kind == MovementKind::kTranspose || movement->kind == MovementKind::kConcat ||
-                                movement->kind == MovementKind::kSplit);
+    const bool may_stay = movement != nullptr && MayStayInPlace(*movement);
     if (may_stay && step.candidate.name == kViewCandidate) offer.view = movement;
     return offer;
   }

@@ -45,6 +45,7 @@ def session(source: Any, optimized: bool, dims: dict[str, int]) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
+    options.add_session_config_entry("session.x64quantprecision", "1")  # without VNNI its products of u8 and s8 saturate
     if not optimized:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     for name, extent in dims.items():

@@ -302,7 +302,13 @@ MovementConfig Canonicalize(MovementConfig config) {
   return config;
 }
 
+bool MayStayInPlace(const MovementConfig& config) {
+  return config.kind == MovementKind::kTranspose || config.kind == MovementKind::kConcat ||
+         config.kind == MovementKind::kSplit;
+}
+
 std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::vector<ElementRun>& whole) {
+  if (!MayStayInPlace(config)) return std::nullopt;
   if (config.kind == MovementKind::kTranspose) {
     // The operand is the result, turned back.
     std::vector<std::int64_t> back(config.permutation.size());
@@ -312,7 +318,6 @@ std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::
     return moved ? std::optional<InPlaceMovement>({{*std::move(moved)}, {0}}) : std::nullopt;
   }
   const bool joins = config.kind == MovementKind::kConcat;
-  if (!joins && config.kind != MovementKind::kSplit) return std::nullopt;
   const Shape& all = joins ? config.outputs[0] : config.inputs[0];
   if (ElementsBetween(all, 0, static_cast<std::size_t>(config.axis)) != 1) return std::nullopt;
   constexpr std::int64_t kCacheLineBits = 8 * 64;

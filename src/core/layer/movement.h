@@ -110,8 +110,10 @@ struct InPlaceMovement {
   std::vector<std::vector<ElementRun>> orders;
   std::vector<std::int64_t> offsets;  // where the memory of each begins, in elements
 };
-// Where its other side, the result or a split's operand, has the order `whole`; nullopt where nothing can stay, and for
-// every other movement. Parts begin at whole lines of a cache.
+// Of one of the kinds that may.
+bool MayStayInPlace(const MovementConfig& config);
+// Where its other side, the result or a split's operand, has the order `whole`; nullopt where nothing can stay. Parts
+// begin at whole lines of a cache.
 std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::vector<ElementRun>& whole);
 
 // No FLOPs. Reads what the outputs hold (gather, slice: the picked elements and the indices; fill:

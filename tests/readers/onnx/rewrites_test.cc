@@ -112,9 +112,12 @@ TEST(FoldChannelConstants, ANormalizationByItselfTakesWhatFollows) {
   const ModelGraph graph = ReadText(ScaledText(conv + "[bn] h = BatchNormalization (f, s, t, p, q)", "[4, 1, 1]"));
   EXPECT_THAT(RewritesOf(graph, "fold-channel-constants"), ElementsAre("mul into bn", "add into bn"));
   EXPECT_EQ(graph.layers.size(), 4u);
-  // A scale that is the variance too could not become another.
-  const ModelGraph shared = ReadText(ScaledText(conv + "[bn] h = BatchNormalization (f, s, t, p, s)", "[4, 1, 1]"));
-  EXPECT_TRUE(RewritesOf(shared, "fold-channel-constants").empty());
+  // A scale that is the variance or the bias too, or a bias that is the mean, could not become another.
+  for (const char* const constants : {"s, t, p, s", "s, s, p, q", "s, t, t, q"}) {
+    const std::string bn = "[bn] h = BatchNormalization (f, " + std::string(constants) + ")";
+    const ModelGraph shared = ReadText(ScaledText(conv + bn, "[4, 1, 1]"));
+    EXPECT_TRUE(RewritesOf(shared, "fold-channel-constants").empty()) << constants;
+  }
 }
 
 TEST(FoldChannelConstants, LeavesOtherConstantsAlone) {
