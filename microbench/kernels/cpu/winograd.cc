@@ -5,8 +5,8 @@
 //
 //   in=1x64x56x56, 64 channels out:  196 tiles; 36 products of [196 x 64] by [64 x 64]
 //
-// A block of tiles at a time, whose transforms fit into the nearest caches; of the taps a panel of 64 channels out, so
-// that the panels are read from end to end once a block.
+// A block of tiles at a time and of it a product after the other, so that taps are read from end to end once a block:
+// panels of 64 channels out, each with a few rows at a time.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -30,7 +30,6 @@ namespace {
 constexpr std::int64_t kVector = 16;
 // A row begins in another set of the caches than the one before it.
 constexpr std::int64_t kSkew = 16;
-constexpr std::int64_t kSumStep = kPackedColumns + kSkew;
 constexpr std::int64_t kMostTiles = 96;
 
 bool CanBeFiltered(const ConvolutionConfig& config) {
@@ -182,27 +181,35 @@ class WinogradProgram : public Program {
       std::memcpy(bias_buffer_.data(), problem.operands[2]->data(), problem.operands[2]->bytes());
       bias_ = static_cast<const float*>(bias_buffer_.data());
     }
-    // Transforms of a block in half of the second cache, and of the panel's rows in half of the first.
     const CpuFeatures& features = Features();
     const std::int64_t second = features.l2 > 0 ? features.l2 : 1 << 19,
                        first = features.l1 > 0 ? features.l1 : 1 << 15;
-    const std::int64_t each = products() * (inputs() + kPackedColumns) * 4;
     const std::int64_t tiles = config_.input.dims[0] * CeilDivide(height(), tile_) * CeilDivide(width(), tile_);
-    const std::int64_t most = std::clamp<std::int64_t>(second / 2 / each, 6, kMostTiles);
-    const std::int64_t blocks =
-        std::max<std::int64_t>(CeilDivide(tiles, most), std::min<std::int64_t>(omp_get_max_threads(), tiles));
+    const std::int64_t blocks = std::max(BlocksOf(tiles, second), std::min<std::int64_t>(omp_get_max_threads(), tiles));
     together_ = CeilDivide(tiles, blocks);
+    // Of a panel's rows as many as half of the first cache holds.
     depth_ = std::max<std::int64_t>(kVector, first / 2 / (kPackedColumns * 4) / kVector * kVector);
-    const std::int64_t needed = together_ * products() * (input_step() + kSumStep);
+    const std::int64_t needed = together_ * products() * (input_step() + sum_step());
     INFIMUM_ASSIGN_OR_RETURN(scratch_, SharedScratch(std::max(needed, second / 4)));
     footprint_ = FootprintOf(problem) + Bytes{static_cast<std::int64_t>(bytes)};
     return Pack();
   }
 
+  // Either a block's transforms and products stay in the second cache, and the taps are read once for each of many
+  // blocks; or blocks are few, and what is written there comes back from further away: whichever moves less. Written
+  // and read counts twice as much as taps, which are fetched ahead.
+  std::int64_t BlocksOf(std::int64_t tiles, std::int64_t second) const {
+    const std::int64_t of_tile = products() * (inputs() + outputs()), taps = products() * inputs() * outputs();
+    const std::int64_t near = CeilDivide(tiles, std::clamp<std::int64_t>(second / (of_tile * 4), 6, kMostTiles));
+    const std::int64_t far = CeilDivide(tiles, kMostTiles);
+    return near * taps <= far * taps + 4 * tiles * of_tile ? near : far;
+  }
+
   // Between two of a tile's rows; all of a tile are side by side, since writing to 36 pages in turn is slow.
   std::int64_t input_step() const { return inputs() + kSkew; }
+  std::int64_t sum_step() const { return outputs() + kSkew; }
 
-  // Panel after panel of columns, product after product: G g G^T, one row of columns for each channel in.
+  // Product after product, panel after panel of columns: G g G^T, one row of columns for each channel in.
   void PackTaps(const float* weights, float* to) const {
     using Rows = std::array<double, 3>;
     constexpr std::array<Rows, 4> kSmall = {Rows{1, 0, 0}, Rows{0.5, 0.5, 0.5}, Rows{0.5, -0.5, 0.5}, Rows{0, 0, 1}};
@@ -216,7 +223,7 @@ class WinogradProgram : public Program {
     const std::int64_t size = tile_ + 2;
     for (std::int64_t panel = 0; panel < outputs(); panel += kPackedColumns) {
       const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
-      float* const base = to + panel * inputs() * products();
+      float* const base = to + panel * inputs();
       for (std::int64_t column = 0; column < columns; ++column) {
         for (std::int64_t c = 0; c < inputs(); ++c) {
           const float* const g = weights + ((panel + column) * inputs() + c) * 9;
@@ -224,7 +231,7 @@ class WinogradProgram : public Program {
             const Rows &down = g_rows[product / size], &across = g_rows[product % size];
             double sum = 0;
             for (std::size_t k = 0; k < 9; ++k) sum += down[k / 3] * g[k] * across[k % 3];
-            base[(product * inputs() + c) * columns + column] = static_cast<float>(sum);
+            base[product * inputs() * outputs() + c * columns + column] = static_cast<float>(sum);
           }
         }
       }
@@ -246,30 +253,28 @@ class WinogradProgram : public Program {
                            inputs()};
       kernels_.filter_input(tile_, input_.data() + n * image, tile, transformed + i * tile_step, input_step());
     }
-    const float* const taps_end = taps_ + products() * inputs() * outputs();
-    const std::int64_t result = height() * width() * outputs();
-    for (std::int64_t panel = 0; panel < outputs(); panel += kPackedColumns) {
-      const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
-      for (std::int64_t product = 0; product < products(); ++product) {
-        const float* const taps = taps_ + panel * inputs() * products() + product * inputs() * columns;
+    const float *taps = taps_, *const taps_end = taps_ + products() * inputs() * outputs();
+    for (std::int64_t product = 0; product < products(); ++product) {
+      for (std::int64_t panel = 0; panel < outputs(); panel += kPackedColumns) {
+        const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
         for (std::int64_t k = 0; k < inputs(); k += depth_) {
           const std::int64_t depth = std::min(depth_, inputs() - k);
-          const float *const own = taps + k * columns, *const next = own + depth * columns;
           // All taps lie in the order in which they are read.
+          const float *const own = taps, *const next = own + depth * columns;
           kernels_.panel_tile(own, columns, depth, transformed + product * input_step() + k, tile_step, count,
-                              sums + product * kSumStep, products() * kSumStep, k == 0,
+                              sums + product * sum_step() + panel, products() * sum_step(), k == 0,
                               taps_end - next >= depth * columns ? next : own);
+          taps = next;
         }
       }
-      const FilterEnd finish{bias_ == nullptr ? nullptr : bias_ + panel, nullptr, end_.low, end_.high};
-      for (std::int64_t i = 0; i < count; ++i) {
-        const auto [n, y, x] = place(begin + i);
-        const std::int64_t at = n * result + panel;
-        FilterEnd own = finish;
-        if (added_) own.added = added_->data() + at;
-        kernels_.filter_output(tile_, sums + i * products() * kSumStep, kSumStep, {y, x, height(), width(), outputs()},
-                               columns, own, output_.data() + at);
-      }
+    }
+    const std::int64_t result = height() * width() * outputs();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto [n, y, x] = place(begin + i);
+      const float* const added = added_ ? added_->data() + n * result : nullptr;
+      kernels_.filter_output(tile_, sums + i * products() * sum_step(), sum_step(),
+                             {y, x, height(), width(), outputs()}, outputs(), {bias_, added, end_.low, end_.high},
+                             output_.data() + n * result);
     }
   }
 

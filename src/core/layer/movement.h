@@ -110,8 +110,7 @@ struct InPlaceMovement {
   std::vector<std::vector<ElementRun>> orders;
   std::vector<std::int64_t> offsets;  // where the memory of each begins, in elements
 };
-// Of one of the kinds that may.
-bool MayStayInPlace(const MovementConfig& config);
+bool MayStayInPlace(const MovementConfig& config);  // of such a kind
 // Where its other side, the result or a split's operand, has the order `whole`; nullopt where nothing can stay. Parts
 // begin at whole lines of a cache.
 std::optional<InPlaceMovement> InPlace(const MovementConfig& config, const std::vector<ElementRun>& whole);

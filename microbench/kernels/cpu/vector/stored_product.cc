@@ -111,20 +111,32 @@ void Panel(const StoredMatrix& matrix, const char* group, std::int64_t begin, st
   }
 }
 
-// kRows rows of a times kWide vectors of a panel's columns. Of each row of the panel one line of `next` comes near.
+constexpr int kWidest = kFloats == 16 ? 4 : 2;
+constexpr std::int64_t kLine = 16;  // floats
+constexpr bool kTakesRow = kWidest * kFloats == kPackedColumns;
+
+// kRows rows of a times kWide vectors of a panel's columns. With each row of the panel one line of `next` comes near.
 template <int kRows, int kWide>
-inline void Block(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
-                  float* y, std::int64_t y_step, bool is_first, const float* next) {
+[[gnu::noinline]] void Block(const float* panel, std::int64_t columns, std::int64_t depth, const float* a,
+                             std::int64_t a_step, float* y, std::int64_t y_step, bool is_first, const float* next,
+                             std::int64_t next_step) {
   Floats sums[kRows][kWide];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < kWide; ++v) sums[r][v] = is_first ? Floats{} : LoadFloats(y + r * y_step + v * kFloats);
-  for (std::int64_t k = 0; k < depth; ++k, panel += columns, next += columns) {
+  // Rows in threes: an address is a pointer and once or twice the step in bytes. Opaque, so that no row gets a pointer
+  // of its own: there are too few registers for six.
+  std::int64_t step = a_step * 4;
+  const char *first = reinterpret_cast<const char*>(a), *fourth = first + (kRows > 3 ? 3 * step : 0);
+  const float* const end = panel + depth * columns;
+  for (; panel != end; panel += columns, next += next_step, first += 4, fourth += 4) {
+    asm("" : "+r"(first), "+r"(fourth), "+r"(step));
     __builtin_prefetch(next, 0, 2);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const Floats factor = a[r * a_step + k] - Floats{};  // adding to zero would be an instruction
+      const float from = *reinterpret_cast<const float*>((r < 3 ? first : fourth) + r % 3 * step);
+      const Floats factor = from - Floats{};  // adding to zero would be an instruction
 #pragma GCC unroll 4
       for (int v = 0; v < kWide; ++v) sums[r][v] += LoadFloats(panel + v * kFloats) * factor;
     }
@@ -135,21 +147,23 @@ inline void Block(const float* panel, std::int64_t columns, std::int64_t depth, 
     for (int v = 0; v < kWide; ++v) Store(y + r * y_step + v * kFloats, sums[r][v]);
 }
 
-// kRows rows of a times a panel, added to y where it is not the first.
+// kRows rows of a times a panel, added to y where it is not the first. Where `fetches`, `next` comes near: its lines
+// one behind the other, or of each row the first, where one block takes the panel's rows at once.
 template <int kRows>
 void Tile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step, float* y,
-          std::int64_t y_step, bool is_first, const float* next) {
-  constexpr int kWide = kFloats == 16 ? 4 : 2;
+          std::int64_t y_step, bool is_first, const float* next, bool fetches) {
   std::int64_t column = 0;
-  for (; column + kWide * kFloats <= columns; column += kWide * kFloats)
-    Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first,
-                        column == 0 ? next : panel + column);
-  if (kWide > 2 && column + 2 * kFloats <= columns) {
-    Block<kRows, 2>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, panel + column);
+  for (; column + kWidest * kFloats <= columns; column += kWidest * kFloats) {
+    const float* const from = !fetches ? panel + column : kTakesRow ? next : next + column * depth;
+    const std::int64_t step = fetches && !kTakesRow ? kWidest * kFloats : columns;
+    Block<kRows, kWidest>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, from, step);
+  }
+  if (kWidest > 2 && column + 2 * kFloats <= columns) {
+    Block<kRows, 2>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, panel + column, columns);
     column += 2 * kFloats;
   }
   for (; column < columns; column += kFloats)
-    Block<kRows, 1>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, panel + column);
+    Block<kRows, 1>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, panel + column, columns);
 }
 
 #if defined(__AVX2__)
@@ -254,14 +268,14 @@ void StoredPanel(const StoredMatrix& matrix, std::int64_t group, std::int64_t be
 
 void PanelTile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
                std::int64_t rows, float* y, std::int64_t y_step, bool is_first, const float* next) {
-  constexpr std::int64_t kLine = 16;  // floats
-  // Each group of rows fetches one line of a row of the next panel; neighbours come in pairs on many processors.
+  // Where vectors are short, the first group of rows fetches the next panel. Where a block takes a panel's rows at
+  // once, each group fetches one line of each; neighbours come in pairs on many processors.
   std::int64_t line = 0;
   const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
     for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step) {
-      Tile<kRows>(panel, columns, depth, a, a_step, y, y_step, is_first, line < columns ? next + line : panel);
-      line += 2 * kLine;
-      if (line == kPackedColumns) line = kLine;
+      Tile<kRows>(panel, columns, depth, a, a_step, y, y_step, is_first, next + line, line < columns);
+      line += kTakesRow ? 2 * kLine : columns;
+      if (kTakesRow && line == kPackedColumns) line = kLine;
     }
   };
   run(std::integral_constant<int, 6>());
