@@ -17,6 +17,7 @@
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
+#include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/libraries/onednn/program/onednn_types.h"
 #include "microbench/libraries/onednn/program/parallel.h"
@@ -45,24 +46,38 @@ bool CanBeFiltered(const ConvolutionConfig& config) {
          std::min(output.dims[2], output.dims[3]) >= 4;
 }
 
-// A sum with an image, then limits; nothing where the steps are others.
+// A sum with an image, then limits; or limits or a function, then a sum. Nothing where the steps are others.
 struct End {
   std::optional<std::size_t> added;  // operand of the problem
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
+  UnaryRow function = nullptr;  // of tiles by themselves, before the sum
 };
+
+UnaryRow FunctionOf(const Epilogue::Step& step) {
+  for (const auto& [kind, name] : NamesOf(PointwiseKind())) {
+    const std::optional<Epilogue::Step> same = EltwiseStep(kind, {});
+    if (same && same->algorithm == step.algorithm && same->alpha == step.alpha && same->beta == step.beta)
+      return Kernels().find_unary(kind, ComputeType::kF32);
+  }
+  return nullptr;
+}
+
 std::optional<End> EndOf(const Epilogue& epilogue, const Shape& output) {
   End end;
   std::size_t at = 0;
   const auto& steps = epilogue.steps;
-  if (at < steps.size() && steps[at].binary) {
-    const Epilogue::Step& step = steps[at++];
-    if (step.algorithm != dnnl::algorithm::binary_add || step.shape != output || step.type != DataType::kF32 ||
-        step.constant)
-      return std::nullopt;
-    end.added = step.operand;
-  }
-  if (at < steps.size()) {
+  const auto takes_sum = [&]() {
+    if (at == steps.size() || !steps[at].binary) return false;
+    const Epilogue::Step& step = steps[at];
+    if (end.added || step.algorithm != dnnl::algorithm::binary_add || step.shape != output ||
+        step.type != DataType::kF32 || step.constant)
+      return false;
+    end.added = steps[at++].operand;
+    return true;
+  };
+  takes_sum();
+  if (at < steps.size() && !steps[at].binary) {
     const Epilogue::Step& step = steps[at++];
     if (step.algorithm == dnnl::algorithm::eltwise_relu && step.alpha == 0) {
       end.low = 0;
@@ -70,8 +85,11 @@ std::optional<End> EndOf(const Epilogue& epilogue, const Shape& output) {
       end.low = step.alpha;
       end.high = step.beta;
     } else {
-      return std::nullopt;
+      end.function = end.added ? nullptr : FunctionOf(step);
+      if (end.function == nullptr) return std::nullopt;
     }
+    if (takes_sum() && end.function == nullptr)
+      end.function = Kernels().find_unary(PointwiseKind::kIdentity, ComputeType::kF32);
   }
   return at == steps.size() ? std::optional(end) : std::nullopt;
 }
@@ -189,7 +207,7 @@ class WinogradProgram : public Program {
     together_ = CeilDivide(tiles, blocks);
     // Of a panel's rows as many as half of the first cache holds.
     depth_ = std::max<std::int64_t>(kVector, first / 2 / (kPackedColumns * 4) / kVector * kVector);
-    const std::int64_t needed = together_ * products() * (input_step() + sum_step());
+    const std::int64_t needed = together_ * products() * (input_step() + sum_step()) + 2 * tile_ * tile_ * outputs();
     INFIMUM_ASSIGN_OR_RETURN(scratch_, SharedScratch(std::max(needed, second / 4)));
     footprint_ = FootprintOf(problem) + Bytes{static_cast<std::int64_t>(bytes)};
     return Pack();
@@ -268,13 +286,30 @@ class WinogradProgram : public Program {
         }
       }
     }
-    const std::int64_t result = height() * width() * outputs();
     for (std::int64_t i = 0; i < count; ++i) {
       const auto [n, y, x] = place(begin + i);
-      const float* const added = added_ ? added_->data() + n * result : nullptr;
-      kernels_.filter_output(tile_, sums + i * products() * sum_step(), sum_step(),
-                             {y, x, height(), width(), outputs()}, outputs(), {bias_, added, end_.low, end_.high},
-                             output_.data() + n * result);
+      FinishTile(sums + i * products() * sum_step(), n * height() * width() * outputs(), y, x,
+                 sums + together_ * products() * sum_step());
+    }
+  }
+
+  // `image`: where the tile's image begins; `room`: for two tiles.
+  void FinishTile(const float* sums, std::int64_t image, std::int64_t y, std::int64_t x, float* room) const {
+    const float* const added = added_ ? added_->data() + image : nullptr;
+    float* const result = output_.data() + image;
+    if (end_.function == nullptr) {
+      kernels_.filter_output(tile_, sums, sum_step(), {y, x, height(), width(), outputs()}, outputs(),
+                             {bias_, added, end_.low, end_.high}, result);
+      return;
+    }
+    const ImageTile alone{0, 0, std::min(tile_, height() - y), std::min(tile_, width() - x), outputs()};
+    kernels_.filter_output(tile_, sums, sum_step(), alone, outputs(), {bias_, nullptr, end_.low, end_.high}, room);
+    const std::int64_t length = alone.width * outputs();
+    for (std::int64_t row = 0; row < alone.height; ++row, room += length) {
+      const std::int64_t at = ((y + row) * width() + x) * outputs();
+      float* const values = added == nullptr ? result + at : room + tile_ * tile_ * outputs();
+      end_.function(room, values, length);
+      if (added != nullptr) add_(values, 1, added + at, 1, result + at, length);
     }
   }
 
@@ -283,6 +318,7 @@ class WinogradProgram : public Program {
   Shape output_shape_;
   End end_;
   const VectorKernels& kernels_;
+  BinaryRow add_ = kernels_.find_binary(PointwiseKind::kAdd, ComputeType::kF32);
   Image input_, output_;
   std::optional<Image> added_;
   AlignedBuffer taps_buffer_, bias_buffer_;
