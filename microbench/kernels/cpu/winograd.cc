@@ -203,8 +203,8 @@ class WinogradProgram : public Program {
     const std::int64_t second = features.l2 > 0 ? features.l2 : 1 << 19,
                        first = features.l1 > 0 ? features.l1 : 1 << 15;
     const std::int64_t tiles = config_.input.dims[0] * CeilDivide(height(), tile_) * CeilDivide(width(), tile_);
-    const std::int64_t blocks = std::max(BlocksOf(tiles, second), std::min<std::int64_t>(omp_get_max_threads(), tiles));
-    together_ = CeilDivide(tiles, blocks);
+    const std::int64_t threads = std::min<std::int64_t>(omp_get_max_threads(), tiles);
+    together_ = CeilDivide(tiles, CeilDivide(BlocksOf(tiles, second), threads) * threads);
     // Of a panel's rows as many as half of the first cache holds.
     depth_ = std::max<std::int64_t>(kVector, first / 2 / (kPackedColumns * 4) / kVector * kVector);
     const std::int64_t needed = together_ * products() * (input_step() + sum_step()) + 2 * tile_ * tile_ * outputs();
@@ -213,9 +213,9 @@ class WinogradProgram : public Program {
     return Pack();
   }
 
-  // Either a block's transforms and products stay in the second cache, and the taps are read once for each of many
-  // blocks; or blocks are few, and what is written there comes back from further away: whichever moves less. Written
-  // and read counts twice as much as taps, which are fetched ahead.
+  // Either a block's transforms and products are no more than the second cache, and the taps are read once for each of
+  // many blocks; or blocks are few, and what is written there comes back from further away: whichever moves less.
+  // Written and read counts twice as much as taps, which are fetched ahead.
   std::int64_t BlocksOf(std::int64_t tiles, std::int64_t second) const {
     const std::int64_t of_tile = products() * (inputs() + outputs()), taps = products() * inputs() * outputs();
     const std::int64_t near = CeilDivide(tiles, std::clamp<std::int64_t>(second / (of_tile * 4), 6, kMostTiles));

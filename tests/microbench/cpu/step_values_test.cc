@@ -318,5 +318,23 @@ TEST(RegionStep, HasTheValuesOfEachMember) {
   });
 }
 
+TEST(RegionStep, AFilteredConvolutionHasTheValuesOfWhatFollows) {
+  const ReplayStep step = StepOf(
+      "region [convolution dtype=f32:f32:f32 in=1x16x5x6 out_channels=16 kernel=3x3 stride=1x1 dilation=1x1 "
+      "pad=1,1,1,1 groups=1 bias=no weights=const](in0,w0) ; [pointwise kind=leaky_relu dtype=f32:-:f32 in=480](%0)",
+      {{}, {{"leaky_slope", {0.75}}}});
+  ExpectAll(step, 1e-4, [](const Tensors& tensors, std::int64_t element) {
+    const std::int64_t channel = element / 30, y = element / 6 % 5, x = element % 6;
+    double sum = 0;
+    for (std::int64_t c = 0; c < 16; ++c)
+      for (std::int64_t row = std::max<std::int64_t>(y - 1, 0); row <= std::min<std::int64_t>(y + 1, 4); ++row)
+        for (std::int64_t column = std::max<std::int64_t>(x - 1, 0); column <= std::min<std::int64_t>(x + 1, 5);
+             ++column)
+          sum += tensors.In(0, (c * 5 + row) * 6 + column) *
+                 tensors.In(1, (channel * 16 + c) * 9 + (row - y + 1) * 3 + column - x + 1);
+    return sum < 0 ? 0.75 * sum : sum;
+  });
+}
+
 }  // namespace
 }  // namespace infimum::step_values_test
