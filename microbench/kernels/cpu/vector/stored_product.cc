@@ -112,7 +112,6 @@ void Panel(const StoredMatrix& matrix, const char* group, std::int64_t begin, st
 }
 
 constexpr int kWidest = kFloats == 16 ? 4 : 2;
-constexpr std::int64_t kLine = 16;  // floats
 constexpr bool kTakesRow = kWidest * kFloats == kPackedColumns;
 
 // kRows rows of a times kWide vectors of a panel's columns. With each row of the panel one line of `next` comes near.
@@ -270,6 +269,7 @@ void PanelTile(const float* panel, std::int64_t columns, std::int64_t depth, con
                std::int64_t rows, float* y, std::int64_t y_step, bool is_first, const float* next) {
   // Where vectors are short, the first group of rows fetches the next panel. Where a block takes a panel's rows at
   // once, each group fetches one line of each; neighbours come in pairs on many processors.
+  constexpr std::int64_t kLine = 16;  // floats
   std::int64_t line = 0;
   const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
     for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step) {
