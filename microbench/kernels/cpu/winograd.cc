@@ -1,7 +1,7 @@
 // 3x3 convolutions in f32 by minimal filtering F(4x4, 3x3) (Winograd 1980; Lavin and Gray, arXiv 1509.09308): tiles of
 // 6x6 pixels become 36 matrices, each is multiplied by the taps' own transform, and the products become tiles of 4x4:
 // 36 multiplications in place of 144. F(2x2, 3x3) has 16 in place of 36, and taps of less than half the size. Images
-// have the channels last.
+// have the channels last, as matrix products read them, or lie in blocks of channels, as the library's convolutions do.
 //
 //   in=1x64x56x56, 64 channels out:  196 tiles; 36 products of [196 x 64] by [64 x 64]
 //
@@ -94,19 +94,28 @@ std::optional<End> EndOf(const Epilogue& epilogue, const Shape& output) {
   return at == steps.size() ? std::optional(end) : std::nullopt;
 }
 
-OrderOf ChannelsLast(const Shape& shape) {
-  return std::make_shared<MemoryOrder>(PlainDesc(shape, DataType::kF32), ChannelsLastDesc(shape, DataType::kF32));
+// How all images of a program lie.
+enum class ImageLayout { kChannelsLast, kBlocked };
+
+// As the library's own convolutions have them on this processor.
+std::int64_t BlockedChannels() { return Features().avx512 ? 16 : 8; }
+
+OrderOf OrderIn(ImageLayout layout, const Shape& shape) {
+  const onednn::Layout blocked = BlockedChannels() == 16 ? onednn::Blocked16 : onednn::Blocked8;
+  const auto& wanted = layout == ImageLayout::kBlocked ? blocked : onednn::ChannelsLast;
+  return std::make_shared<MemoryOrder>(PlainDesc(shape, DataType::kF32),
+                                       wanted(shape.dims, LibraryType(DataType::kF32)));
 }
 
-// A tensor with the channels last: where it lies so itself, else a copy.
+// A tensor in the program's layout: where it lies so itself, else a copy.
 class Image {
  public:
-  Status Prepare(const HostTensor& tensor, const Shape& shape) {
+  Status Prepare(const HostTensor& tensor, const Shape& shape, ImageLayout layout) {
     tensor_ = &tensor;
-    order_ = ChannelsLast(shape);
+    order_ = OrderIn(layout, shape);
     data_ = tensor.As<float>();
     if (tensor.order() != nullptr) {
-      if (!(*tensor.order() == *order_)) return Error{"unsupported: a tensor lies in another order than channels last"};
+      if (!(*tensor.order() == *order_)) return Error{"unsupported: a tensor lies in another order than the program's"};
       return {};
     }
     INFIMUM_ASSIGN_OR_RETURN(copy_, AlignedBuffer::Make(tensor.bytes()));
@@ -146,8 +155,13 @@ Result<std::shared_ptr<ThreadScratch>> SharedScratch(std::int64_t floats) {
 class WinogradProgram : public Program {
  public:
   // F(tile x tile, 3x3)
-  WinogradProgram(std::int64_t tile, const ConvolutionConfig& config, const End& end)
-      : tile_(tile), config_(config), output_shape_(OutputShape(config)), end_(end), kernels_(Kernels()) {}
+  WinogradProgram(std::int64_t tile, ImageLayout layout, const ConvolutionConfig& config, const End& end)
+      : tile_(tile),
+        layout_(layout),
+        config_(config),
+        output_shape_(OutputShape(config)),
+        end_(end),
+        kernels_(Kernels()) {}
 
   Status Prepare(const Problem& problem) {
     return Guarded([&]() -> Status { return Bind(problem); });
@@ -185,11 +199,18 @@ class WinogradProgram : public Program {
   std::int64_t outputs() const { return config_.output_channels; }
   std::int64_t height() const { return output_shape_.dims[2]; }
   std::int64_t width() const { return output_shape_.dims[3]; }
+  std::int64_t BlockOf(std::int64_t channels) const {
+    return layout_ == ImageLayout::kBlocked ? BlockedChannels() : channels;
+  }
+  // Channels that all tiles of a block of tiles go through in turn: pixels side by side are read and written, a cache
+  // line of the transforms at a time.
+  std::int64_t PartOf(std::int64_t channels) const { return layout_ == ImageLayout::kBlocked ? kVector : channels; }
 
   Status Bind(const Problem& problem) {
-    INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], config_.input));
-    INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], output_shape_));
-    if (end_.added) INFIMUM_RETURN_IF_ERROR(added_.emplace().Prepare(*problem.operands[*end_.added], output_shape_));
+    INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], config_.input, layout_));
+    INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], output_shape_, layout_));
+    if (end_.added)
+      INFIMUM_RETURN_IF_ERROR(added_.emplace().Prepare(*problem.operands[*end_.added], output_shape_, layout_));
     const auto bytes = static_cast<std::size_t>(products() * inputs() * outputs()) * sizeof(float);
     INFIMUM_ASSIGN_OR_RETURN(taps_buffer_, AlignedBuffer::Make(bytes));
     PackTaps(problem.operands[1]->As<float>(), static_cast<float*>(taps_buffer_.data()));
@@ -261,15 +282,20 @@ class WinogradProgram : public Program {
     const std::int64_t tile_step = products() * input_step();
     float* const sums = transformed + together_ * tile_step;
     const std::int64_t count = end - begin;
-    const std::int64_t image = config_.input.dims[2] * config_.input.dims[3] * inputs();
     const auto place = [&](std::int64_t tile) {
       return std::array{tile / (across * down), tile / across % down * tile_, tile % across * tile_};
     };
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto [n, y, x] = place(begin + i);
-      const ImageTile tile{y - config_.padding[0], x - config_.padding[1], config_.input.dims[2], config_.input.dims[3],
-                           inputs()};
-      kernels_.filter_input(tile_, input_.data() + n * image, tile, transformed + i * tile_step, input_step());
+    const std::int64_t pixels = config_.input.dims[2] * config_.input.dims[3];
+    const std::int64_t part = PartOf(inputs());
+    for (std::int64_t c = 0; c < inputs(); c += part) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto [n, y, x] = place(begin + i);
+        const ImageTile tile{
+            y - config_.padding[0], x - config_.padding[1], config_.input.dims[2], config_.input.dims[3], part,
+            BlockOf(inputs())};
+        kernels_.filter_input(tile_, input_.data() + (n * inputs() + c) * pixels, tile, transformed + i * tile_step + c,
+                              input_step());
+      }
     }
     const float *taps = taps_, *const taps_end = taps_ + products() * inputs() * outputs();
     for (std::int64_t product = 0; product < products(); ++product) {
@@ -286,34 +312,46 @@ class WinogradProgram : public Program {
         }
       }
     }
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto [n, y, x] = place(begin + i);
-      FinishTile(sums + i * products() * sum_step(), n * height() * width() * outputs(), y, x,
-                 sums + together_ * products() * sum_step());
+    for (std::int64_t c = 0; c < outputs(); c += PartOf(outputs())) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto [n, y, x] = place(begin + i);
+        FinishTile(sums + i * products() * sum_step(), {n, c, y, x}, sums + together_ * products() * sum_step());
+      }
     }
   }
 
-  // `image`: where the tile's image begins; `room`: for two tiles.
-  void FinishTile(const float* sums, std::int64_t image, std::int64_t y, std::int64_t x, float* room) const {
-    const float* const added = added_ ? added_->data() + image : nullptr;
-    float* const result = output_.data() + image;
+  struct Place {
+    std::int64_t image, channel, y, x;
+  };
+
+  // The part of a tile that begins with this channel. `room`: for two tiles.
+  void FinishTile(const float* sums, const Place& place, float* room) const {
+    const auto [n, first, y, x] = place;
+    const std::int64_t offset = (n * outputs() + first) * height() * width();
+    const float* const added = added_ ? added_->data() + offset : nullptr;
+    const float* const bias = bias_ != nullptr ? bias_ + first : nullptr;
+    float* const result = output_.data() + offset;
+    const std::int64_t block = BlockOf(outputs()), part = PartOf(outputs());
     if (end_.function == nullptr) {
-      kernels_.filter_output(tile_, sums, sum_step(), {y, x, height(), width(), outputs()}, outputs(),
-                             {bias_, added, end_.low, end_.high}, result);
+      kernels_.filter_output(tile_, sums + first, sum_step(), {y, x, height(), width(), part, block},
+                             {bias, added, end_.low, end_.high}, result);
       return;
     }
-    const ImageTile alone{0, 0, std::min(tile_, height() - y), std::min(tile_, width() - x), outputs()};
-    kernels_.filter_output(tile_, sums, sum_step(), alone, outputs(), {bias_, nullptr, end_.low, end_.high}, room);
-    const std::int64_t length = alone.width * outputs();
-    for (std::int64_t row = 0; row < alone.height; ++row, room += length) {
-      const std::int64_t at = ((y + row) * width() + x) * outputs();
-      float* const values = added == nullptr ? result + at : room + tile_ * tile_ * outputs();
-      end_.function(room, values, length);
-      if (added != nullptr) add_(values, 1, added + at, 1, result + at, length);
+    const ImageTile alone{0, 0, std::min(tile_, height() - y), std::min(tile_, width() - x), part, block};
+    kernels_.filter_output(tile_, sums + first, sum_step(), alone, {bias, nullptr, end_.low, end_.high}, room);
+    const std::int64_t length = alone.width * block;
+    for (std::int64_t c = 0; c < part; c += block) {
+      for (std::int64_t row = 0; row < alone.height; ++row, room += length) {
+        const std::int64_t at = (c * height() + (y + row) * block) * width() + x * block;
+        float* const values = added == nullptr ? result + at : room + tile_ * tile_ * outputs();
+        end_.function(room, values, length);
+        if (added != nullptr) add_(values, 1, added + at, 1, result + at, length);
+      }
     }
   }
 
   std::int64_t tile_;
+  ImageLayout layout_;
   ConvolutionConfig config_;
   Shape output_shape_;
   End end_;
@@ -337,21 +375,25 @@ std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogu
   const std::optional<End> end = EndOf(epilogue, output);
   if (!end) return {};
   std::vector<Offer> offers;
-  for (const std::int64_t tile : {4, 2}) {
-    Offer& offer = offers.emplace_back(KernelOffer(
-        tile == 4 ? "winograd-4x4" : "winograd-2x2", [tile, config, end = *end](const Problem& problem) -> MadeProgram {
-          return Prepared<Program>(std::make_unique<WinogradProgram>(tile, config, end), problem);
+  const auto add = [&](const std::string& name, std::int64_t tile, ImageLayout layout) {
+    Offer& offer = offers.emplace_back(
+        KernelOffer(name, [tile, layout, config, end = *end](const Problem& problem) -> MadeProgram {
+          return Prepared<Program>(std::make_unique<WinogradProgram>(tile, layout, config, end), problem);
         }));
-    offer.input_orders = {ChannelsLast(config.input)};
-    if (end->added) offer.input_orders.push_back(ChannelsLast(output));
-    offer.output_order = ChannelsLast(output);
-    offer.place = [config, output, end = *end](const Problem& problem) -> Result<std::vector<Placement>> {
-      std::vector<Placement> placements = {{problem.operands[0], ChannelsLast(config.input)},
-                                           {problem.outputs[0], ChannelsLast(output)}};
-      if (end.added) placements.push_back({problem.operands[*end.added], ChannelsLast(output)});
+    offer.input_orders = {OrderIn(layout, config.input)};
+    if (end->added) offer.input_orders.push_back(OrderIn(layout, output));
+    offer.output_order = OrderIn(layout, output);
+    offer.place = [layout, config, output, end = *end](const Problem& problem) -> Result<std::vector<Placement>> {
+      std::vector<Placement> placements = {{problem.operands[0], OrderIn(layout, config.input)},
+                                           {problem.outputs[0], OrderIn(layout, output)}};
+      if (end.added) placements.push_back({problem.operands[*end.added], OrderIn(layout, output)});
       return placements;
     };
-  }
+  };
+  add("winograd-4x4", 4, ImageLayout::kChannelsLast);
+  add("winograd-4x4-blocked", 4, ImageLayout::kBlocked);
+  add("winograd-2x2", 2, ImageLayout::kChannelsLast);
+  add("winograd-2x2-blocked", 2, ImageLayout::kBlocked);
   return offers;
 }
 

@@ -1,5 +1,5 @@
-// The transforms of minimal filtering F(2x2, 3x3) and F(4x4, 3x3), one tile of an image with the channels last, a
-// vector of channels at a time: B^T d B before the products and A^T m A behind them, with the points 0, 1, -1 and for
+// The transforms of minimal filtering F(2x2, 3x3) and F(4x4, 3x3), one tile of an image, a vector of channels
+// at a time: B^T d B before the products and A^T m A behind them, with the points 0, 1, -1 and for
 // the larger one 2, -2 (Winograd 1980; Lavin and Gray, arXiv 1509.09308).
 #include "microbench/kernels/cpu/vector/isa.h"
 
@@ -39,24 +39,53 @@ inline void TransformOutput(const Floats (&m)[6], Floats (&y)[4]) {
   y[3] = difference + 8 * difference2 + m[5];
 }
 
-// Of a tile the pixel in this row and column, where it is inside the image.
-inline std::int64_t OffsetOf(const ImageTile& tile, std::int64_t row, std::int64_t column) {
-  const std::int64_t y = tile.y + row, x = tile.x + column;
-  return y >= 0 && y < tile.height && x >= 0 && x < tile.width ? (y * tile.width + x) * tile.channels : -1;
+// Where a tile's pixels lie in their image; less than 0 outside of it, which a tile that is inside need not ask.
+template <int kSize, bool kInside>
+class Pixels {
+ public:
+  explicit Pixels(const ImageTile& tile)
+      : first_((tile.y * tile.width + tile.x) * tile.block), row_(tile.width * tile.block), column_(tile.block) {
+    if constexpr (kInside) return;
+    for (int row = 0; row < kSize; ++row) {
+      for (int column = 0; column < kSize; ++column) {
+        const std::int64_t y = tile.y + row, x = tile.x + column;
+        const bool is_inside = y >= 0 && y < tile.height && x >= 0 && x < tile.width;
+        offsets_[row][column] = is_inside ? first_ + row * row_ + column * column_ : -1;
+      }
+    }
+  }
+  std::int64_t At(int row, int column) const {
+    if constexpr (kInside) return first_ + row * row_ + column * column_;
+    return offsets_[row][column];
+  }
+
+ private:
+  std::int64_t first_, row_, column_;
+  std::int64_t offsets_[kInside ? 1 : kSize][kSize];
+};
+
+bool IsInside(const ImageTile& tile, std::int64_t size) {
+  return tile.y >= 0 && tile.x >= 0 && tile.y + size <= tile.height && tile.x + size <= tile.width;
 }
 
-template <int kIn>
+// Calls `function` with each vector's first channel and with its offset in a pixel's place.
+template <class Function>
+inline void ForVectors(const ImageTile& tile, const Function& function) {
+  const std::int64_t step = tile.height * tile.width * tile.block;
+  for (std::int64_t block = 0, offset = 0; block < tile.channels; block += tile.block, offset += step)
+    for (std::int64_t c = 0; c < tile.block; c += kFloats) function(block + c, offset + c);
+}
+
+template <int kIn, bool kInside>
 void Input(const float* image, const ImageTile& tile, float* to, std::int64_t to_step) {
-  std::int64_t offsets[kIn][kIn];
-  for (int row = 0; row < kIn; ++row)
-    for (int column = 0; column < kIn; ++column) offsets[row][column] = OffsetOf(tile, row, column);
-  for (std::int64_t c = 0; c < tile.channels; c += kFloats) {
+  const Pixels<kIn, kInside> pixels(tile);
+  ForVectors(tile, [&](std::int64_t c, std::int64_t vector) {
     Floats columns[kIn][kIn];  // by column, then by row: the rows' transforms
     for (int row = 0; row < kIn; ++row) {
       Floats d[kIn], t[kIn];
       for (int column = 0; column < kIn; ++column) {
-        const std::int64_t offset = offsets[row][column];
-        d[column] = offset < 0 ? Floats{} : Load(image + offset + c);
+        const std::int64_t offset = pixels.At(row, column);
+        d[column] = !kInside && offset < 0 ? Floats{} : Load(image + offset + vector);
       }
       TransformInput(d, t);
       for (int column = 0; column < kIn; ++column) columns[column][row] = t[column];
@@ -66,17 +95,14 @@ void Input(const float* image, const ImageTile& tile, float* to, std::int64_t to
       TransformInput(columns[column], t);
       for (int row = 0; row < kIn; ++row) Store(to + (row * kIn + column) * to_step + c, t[row]);
     }
-  }
+  });
 }
 
-template <int kIn, int kOut>
-void Output(const float* from, std::int64_t from_step, const ImageTile& tile, std::int64_t columns,
-            const FilterEnd& end, float* image) {
-  std::int64_t offsets[kOut][kOut];
-  for (int row = 0; row < kOut; ++row)
-    for (int column = 0; column < kOut; ++column) offsets[row][column] = OffsetOf(tile, row, column);
+template <int kIn, int kOut, bool kInside>
+void Output(const float* from, std::int64_t from_step, const ImageTile& tile, const FilterEnd& end, float* image) {
+  const Pixels<kOut, kInside> pixels(tile);
   const Floats low = end.low - Floats{}, high = end.high - Floats{};
-  for (std::int64_t c = 0; c < columns; c += kFloats) {
+  ForVectors(tile, [&](std::int64_t c, std::int64_t vector) {
     Floats rows[kOut][kIn];  // by row of the result: the columns' transforms
     for (int column = 0; column < kIn; ++column) {
       Floats m[kIn], y[kOut];
@@ -89,26 +115,32 @@ void Output(const float* from, std::int64_t from_step, const ImageTile& tile, st
       Floats y[kOut];
       TransformOutput(rows[row], y);
       for (int column = 0; column < kOut; ++column) {
-        const std::int64_t offset = offsets[row][column];
-        if (offset < 0) continue;
+        const std::int64_t offset = pixels.At(row, column);
+        if (!kInside && offset < 0) continue;
         Floats value = y[column] + bias;
-        if (end.added != nullptr) value += Load(end.added + offset + c);
+        if (end.added != nullptr) value += Load(end.added + offset + vector);
         value = value < low ? low : value;
-        Store(image + offset + c, value > high ? high : value);
+        Store(image + offset + vector, value > high ? high : value);
       }
     }
-  }
+  });
 }
 
 }  // namespace
 
 void FilterInput(std::int64_t outputs, const float* image, const ImageTile& tile, float* to, std::int64_t to_step) {
-  (outputs == 2 ? Input<4> : Input<6>)(image, tile, to, to_step);
+  const bool is_inside = IsInside(tile, outputs + 2);
+  const auto input =
+      outputs == 2 ? (is_inside ? Input<4, true> : Input<4, false>) : (is_inside ? Input<6, true> : Input<6, false>);
+  input(image, tile, to, to_step);
 }
 
 void FilterOutput(std::int64_t outputs, const float* from, std::int64_t from_step, const ImageTile& tile,
-                  std::int64_t columns, const FilterEnd& end, float* image) {
-  (outputs == 2 ? Output<4, 2> : Output<6, 4>)(from, from_step, tile, columns, end, image);
+                  const FilterEnd& end, float* image) {
+  const bool is_inside = IsInside(tile, outputs);
+  const auto output = outputs == 2 ? (is_inside ? Output<4, 2, true> : Output<4, 2, false>)
+                                   : (is_inside ? Output<6, 4, true> : Output<6, 4, false>);
+  output(from, from_step, tile, end, image);
 }
 
 }  // namespace infimum::cpu::INFIMUM_ISA

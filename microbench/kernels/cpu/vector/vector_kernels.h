@@ -75,10 +75,12 @@ using StoredDots = void (*)(const StoredMatrix& matrix, const char* group, const
                             std::int64_t y_step);
 inline constexpr int kDotRows = 3;
 
-// A tile of one image with the channels last, by its first pixel, which may be outside: there all elements are zero.
+// A tile of one image by its first pixel, which may be outside: there all elements are zero. The image lies in blocks
+// of so many channels, which all pixels have side by side; one block of all channels is channels last.
 struct ImageTile {
   std::int64_t y, x;
   std::int64_t height, width, channels;  // of the image
+  std::int64_t block;                    // divides the channels; a multiple of 8
 };
 
 // What becomes of a convolution's sums before they are written: bias by channel and another image's elements are added,
