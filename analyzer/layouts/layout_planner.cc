@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -183,6 +184,27 @@ void LayoutGraph::NumberLayouts() {
       const std::span<const std::uint32_t> numbers = declared_.LayoutsOf(node, option);
       for (std::size_t place = 0; place < numbers.size(); ++place)
         add(node.TensorAt(place), numbers[place], worst - options[option].cost);
+    }
+  }
+  // What a concatenation's result may be in, or a split's operand, its parts may be in too, even where no candidate
+  // writes or reads them so: a part is changed before it is joined or behind it, not the whole. The last ones first, so
+  // that parts of parts follow.
+  for (const DeclaredNode& node : std::views::reverse(declared_.nodes)) {
+    if (node.movement == nullptr || node.movement->kind == MovementKind::kTranspose) continue;
+    const bool splits = node.movement->kind == MovementKind::kSplit;
+    const std::vector<std::size_t>& parts = splits ? node.writes : node.reads;
+    const std::vector<ClassLayout> layouts = class_layouts_[class_of_[splits ? node.reads[0] : node.writes[0]]];
+    for (const ClassLayout& layout : layouts) {
+      const NamedLayout& whole = declared_.table[layout.number];
+      if (layout.number == 0 || !whole.order.is_dense()) continue;
+      const std::optional<InPlaceMovement> in_place = InPlace(*node.movement, whole.order.runs);
+      for (std::size_t i = 0; in_place && i < parts.size(); ++i) {
+        const Shape& shape = *graph_.value(declared_.values[parts[i]]).shape;
+        if (shape.rank() != whole.shape.rank()) continue;
+        const std::optional<std::uint32_t> part = declared_.table.NumberOf(whole.name, shape);
+        if (part && declared_.table[*part].order == ElementOrder{in_place->orders[i], {}})
+          add(parts[i], *part, layout.worth);
+      }
     }
   }
   FindFreeMovements();  // of all layouts, so that a further candidate raises no bound

@@ -267,6 +267,32 @@ TEST_F(LayoutPlanTest, AConcatenationMovesNothingWhereItsOperandsLieOneBehindThe
   EXPECT_EQ(bracket.layers[3].status, LatencyStatus::kMeasured);
 }
 
+// What writes the parts knows no blocks, what reads the whole knows nothing else.
+TEST_F(LayoutPlanTest, PartsAreChangedToWhatTheirWholeIsIn) {
+  const LayerConfig wide = *ParseLayerConfig(
+      "convolution dtype=f32:f32:f32 in=1x64x8x8 out_channels=32 kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 "
+      "groups=1 bias=no weights=const");
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 32, 8, 8});
+  const ValueId a = model.Measurable("conv_1", "Conv", {x, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+  const ValueId b = model.Measurable("conv_2", "Conv", {a, model.Weight("w2", {32, 32, 1, 1})}, Convolution());
+  const ValueId whole = model.Measurable("join", "Concat", {a, b}, Concat("1x32x64,1x32x64", "1x64x64"));
+  model.graph().values[whole.index()].shape = Shape{{1, 64, 8, 8}};
+  model.Output(model.Measurable("conv_3", "Conv", {whole, model.Weight("w3", {32, 64, 1, 1})}, wide));
+  graph_ = model.Take();
+  Add(Convolution(), "last", 100, "acdb", "acdb");
+  Add(*graph_.layers[2].workload, "concat", 20, "plain", "plain");
+  Add(wide, "blocked", 80, "aBcd16b", "abcd");
+  AddReorder("abcd", "acdb", 9);
+  AddReorder("acdb", "abcd", 9);
+  AddReorder("acdb", "aBcd16b", 7);
+  Add(*ParseWorkload("reorder dtype=f32:-:f32 in=1x64x8x8 from=abcd to=aBcd16b"), "reorder", 15, "abcd", "aBcd16b");
+  const Bracket bracket = Compute();
+  ASSERT_TRUE(bracket.layouts.has_value());
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 9 + 100 + 100 + 7 + 7 + 80);
+  EXPECT_EQ(bracket.layouts->nodes[2].candidate.name(), kViewCandidate);
+}
+
 // x -> conv_1, its two halves, each with an activation; the second half is joined with x's.
 ModelGraph Halved(bool joined) {
   GraphBuilder model;
