@@ -134,7 +134,9 @@ struct Collector {
   Offers operator()(const MovementConfig& config) const {
     return Joined(MovementLibraryOffers(config), MovementKernelOffers(config, values));
   }
-  Offers operator()(const ReorderConfig& config) const { return ReorderLibraryOffers(config); }
+  Offers operator()(const ReorderConfig& config) const {
+    return Joined(ReorderLibraryOffers(config), ReorderKernelOffers(config));
+  }
 };
 
 Offers WithoutFallbacks(Offers offers, CandidateTier tier) {

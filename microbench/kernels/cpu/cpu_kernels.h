@@ -51,6 +51,8 @@ std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, 
 std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const LayerValues& values);
 std::vector<Offer> PoolingKernelOffers(const PoolingConfig& config);
 std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config);
+// A change of layout without padding: infimum/reorder.
+std::vector<Offer> ReorderKernelOffers(const ReorderConfig& config);
 std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config);
 std::vector<Offer> ScanKernelOffers(const ScanConfig& config);
 std::vector<Offer> SoftmaxKernelOffers(const SoftmaxConfig& config);
@@ -74,10 +76,5 @@ struct ChannelFactors {
 };
 ChannelFactors FactorsOf(const NormalizationConfig& config, const LayerValues& values,
                          const std::vector<const HostTensor*>& operands);
-
-// Permutes the dimensions of a row-major tensor: dimension i of the output is dimension permutation[i] of the input.
-// Runs are copied where the innermost dimension stays, tiles are turned in registers where it moves.
-std::function<void(const void* from, void* to)> MakeTranspose(const Shape& input,
-                                                              const std::vector<std::int64_t>& permutation, int bytes);
 
 }  // namespace infimum::cpu

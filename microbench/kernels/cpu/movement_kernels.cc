@@ -4,6 +4,7 @@
 #include "microbench/kernels/cpu/broadcast_rows.h"
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
+#include "microbench/libraries/onednn/program/memory_copy.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/index_map.h"
 #include "src/core/layer/family.h"

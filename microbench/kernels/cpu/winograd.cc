@@ -21,6 +21,7 @@
 #include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/libraries/onednn/program/onednn_types.h"
 #include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/libraries/onednn/program/placed_tensor.h"
 #include "microbench/libraries/onednn/program/primitive_program.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
 #include "src/core/base/prepared.h"
@@ -107,39 +108,6 @@ OrderOf OrderIn(ImageLayout layout, const Shape& shape) {
                                        wanted(shape.dims, LibraryType(DataType::kF32)));
 }
 
-// A tensor in the program's layout: where it lies so itself, else a copy.
-class Image {
- public:
-  Status Prepare(const HostTensor& tensor, const Shape& shape, ImageLayout layout) {
-    tensor_ = &tensor;
-    order_ = OrderIn(layout, shape);
-    data_ = tensor.As<float>();
-    if (tensor.order() != nullptr) {
-      if (!(*tensor.order() == *order_)) return Error{"unsupported: a tensor lies in another order than the program's"};
-      return {};
-    }
-    INFIMUM_ASSIGN_OR_RETURN(copy_, AlignedBuffer::Make(tensor.bytes()));
-    data_ = static_cast<float*>(copy_.data());
-    return {};
-  }
-  Status Pack() {
-    if (!is_copy()) return {};
-    return ReorderMemory(order_->described, tensor_->data(), order_->wanted, data_);
-  }
-  Status Unpack() {
-    if (!is_copy()) return {};
-    return ReorderMemory(order_->wanted, data_, order_->described, tensor_->data());
-  }
-  bool is_copy() const { return tensor_->order() == nullptr; }
-  float* data() const { return data_; }
-
- private:
-  const HostTensor* tensor_ = nullptr;
-  OrderOf order_;
-  AlignedBuffer copy_;
-  float* data_ = nullptr;
-};
-
 // For all programs at once, of which one runs at a time: in a whole model the next layer finds it in the caches.
 Result<std::shared_ptr<ThreadScratch>> SharedScratch(std::int64_t floats) {
   static std::weak_ptr<ThreadScratch> shared;
@@ -207,10 +175,11 @@ class WinogradProgram : public Program {
   std::int64_t PartOf(std::int64_t channels) const { return layout_ == ImageLayout::kBlocked ? kVector : channels; }
 
   Status Bind(const Problem& problem) {
-    INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], config_.input, layout_));
-    INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], output_shape_, layout_));
+    INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], OrderIn(layout_, config_.input)));
+    INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], OrderIn(layout_, output_shape_)));
     if (end_.added)
-      INFIMUM_RETURN_IF_ERROR(added_.emplace().Prepare(*problem.operands[*end_.added], output_shape_, layout_));
+      INFIMUM_RETURN_IF_ERROR(
+          added_.emplace().Prepare(*problem.operands[*end_.added], OrderIn(layout_, output_shape_)));
     const auto bytes = static_cast<std::size_t>(products() * inputs() * outputs()) * sizeof(float);
     INFIMUM_ASSIGN_OR_RETURN(taps_buffer_, AlignedBuffer::Make(bytes));
     PackTaps(problem.operands[1]->As<float>(), static_cast<float*>(taps_buffer_.data()));
@@ -293,8 +262,8 @@ class WinogradProgram : public Program {
         const ImageTile tile{
             y - config_.padding[0], x - config_.padding[1], config_.input.dims[2], config_.input.dims[3], part,
             BlockOf(inputs())};
-        kernels_.filter_input(tile_, input_.data() + (n * inputs() + c) * pixels, tile, transformed + i * tile_step + c,
-                              input_step());
+        kernels_.filter_input(tile_, input_.As<float>() + (n * inputs() + c) * pixels, tile,
+                              transformed + i * tile_step + c, input_step());
       }
     }
     const float *taps = taps_, *const taps_end = taps_ + products() * inputs() * outputs();
@@ -328,9 +297,9 @@ class WinogradProgram : public Program {
   void FinishTile(const float* sums, const Place& place, float* room) const {
     const auto [n, first, y, x] = place;
     const std::int64_t offset = (n * outputs() + first) * height() * width();
-    const float* const added = added_ ? added_->data() + offset : nullptr;
+    const float* const added = added_ ? added_->As<float>() + offset : nullptr;
     const float* const bias = bias_ != nullptr ? bias_ + first : nullptr;
-    float* const result = output_.data() + offset;
+    float* const result = output_.As<float>() + offset;
     const std::int64_t block = BlockOf(outputs()), part = PartOf(outputs());
     if (end_.function == nullptr) {
       kernels_.filter_output(tile_, sums + first, sum_step(), {y, x, height(), width(), part, block},
@@ -357,8 +326,8 @@ class WinogradProgram : public Program {
   End end_;
   const VectorKernels& kernels_;
   BinaryRow add_ = kernels_.find_binary(PointwiseKind::kAdd, ComputeType::kF32);
-  Image input_, output_;
-  std::optional<Image> added_;
+  PlacedTensor input_, output_;
+  std::optional<PlacedTensor> added_;
   AlignedBuffer taps_buffer_, bias_buffer_;
   const float* taps_ = nullptr;
   const float* bias_ = nullptr;

@@ -3,13 +3,12 @@
 #include <optional>
 
 #include "microbench/libraries/onednn/program/implementations.h"
+#include "microbench/libraries/onednn/program/memory_copy.h"
 
 namespace infimum::cpu {
 namespace {
 
 using dnnl::memory;
-
-constexpr std::size_t kMostLibraryDimensions = 12;  // of the library
 
 bool IsBlocked(const memory::desc& desc) { return desc.get_format_kind() == memory::format_kind::blocked; }
 
@@ -40,12 +39,6 @@ std::optional<std::vector<ElementRun>> RunsOf(const memory::desc& described, con
     runs.push_back({dims[i] / inside[i], logical[i] * inside[i], physical[i]});
   }
   return Normalized(std::move(runs));
-}
-
-std::optional<CommonDimensions> Refined(const std::vector<ElementRun>& from, const std::vector<ElementRun>& to) {
-  std::optional<CommonDimensions> common = OverCommonDimensions(from, to);
-  if (common && common->dims.size() > kMostLibraryDimensions) return std::nullopt;
-  return common;
 }
 
 std::vector<ElementRun> RowMajorRuns(std::int64_t count) {
@@ -93,20 +86,6 @@ class ReorderProgram : public Program {
   Bytes footprint_;
 };
 
-// A type of the library with elements of that size, to move bits as they are.
-memory::data_type Carrier(DataType type) {
-  switch (BytesPerElement(type)) {
-    case 1:
-      return memory::data_type::u8;
-    case 2:
-      return memory::data_type::f16;
-    case 4:
-      return memory::data_type::f32;
-    default:
-      return memory::data_type::undef;
-  }
-}
-
 }  // namespace
 
 MemoryOrder::MemoryOrder(memory::desc described_as, memory::desc wanted_as)
@@ -150,38 +129,40 @@ bool SameOrder(const OrderOf& a, const OrderOf& b) {
   return *a == *b;
 }
 
+std::optional<CommonDimensions> DimensionsOf(const MemoryOrder* from, const MemoryOrder* to, std::int64_t count) {
+  if ((from != nullptr && !from->exact) || (to != nullptr && !to->exact)) return std::nullopt;
+  const std::vector<ElementRun> plain = RowMajorRuns(count);
+  return OverCommonDimensions(from == nullptr ? plain : from->runs, to == nullptr ? plain : to->runs);
+}
+
 bool HasReorder(const OrderOf& from, const OrderOf& to) {
   if (from == nullptr || to == nullptr) return true;
-  if (from->exact && to->exact) return Refined(from->runs, to->runs).has_value();
+  if (from->exact && to->exact) return OverCommonDimensions(from->runs, to->runs).has_value();
   return from->described == to->described;
 }
 
 MadeProgram MakeReorder(const HostTensor& source, const HostTensor& target) {
   const MemoryOrder* from = source.order();
   const MemoryOrder* to = target.order();
+  const auto is_exact = [](const MemoryOrder* order) { return order == nullptr || order->exact; };
+  if (is_exact(from) && is_exact(to)) {
+    const std::optional<CommonDimensions> dimensions = DimensionsOf(from, to, source.count());
+    const int bytes = BytesPerElement(source.type());
+    if (!dimensions || bytes == 0) return Error{"unsupported: no direct change between these layouts"};
+    const Bytes footprint{static_cast<std::int64_t>(source.bytes() + target.bytes())};
+    const auto copy = MakeMemoryCopy(*dimensions, bytes);
+    return MakeProgram(footprint,
+                       [copy, from_data = source.data(), to_data = target.data()] { copy(from_data, to_data); });
+  }
+  // In the library's own terms, and in its own type.
   return Guarded([&]() -> MadeProgram {
-    auto program = std::make_unique<ReorderProgram>();
-    const bool exact = (from == nullptr || from->exact) && (to == nullptr || to->exact);
-    const memory::data_type carrier = Carrier(source.type());
-    if (carrier == memory::data_type::undef) return Error{"unsupported: no change of layout for this type"};
-    if (exact) {
-      const std::vector<ElementRun> plain = RowMajorRuns(source.count());
-      const auto common = Refined(from == nullptr ? plain : from->runs, to == nullptr ? plain : to->runs);
-      if (!common) return Error{"unsupported: no direct change between these layouts"};
-      const memory::dims one{1};
-      const bool scalar = common->dims.empty();
-      INFIMUM_RETURN_IF_ERROR(program->Prepare(
-          memory::desc(scalar ? one : common->dims, carrier, scalar ? one : common->from), source.data(),
-          memory::desc(scalar ? one : common->dims, carrier, scalar ? one : common->to), target.data()));
-      return std::unique_ptr<Program>(std::move(program));
-    }
-    // With padding: in the library's own terms, and in its own type.
     const MemoryOrder& known = from != nullptr ? *from : *to;
     const memory::data_type type = known.wanted.get_data_type();
     if (LibraryType(source.type()) != type) return Error{"unsupported: a padded layout of another type"};
     const memory::desc source_desc = WithType(from != nullptr ? from->wanted : known.described, type);
     const memory::desc target_desc = WithType(to != nullptr ? to->wanted : known.described, type);
     if (source_desc.is_zero() || target_desc.is_zero()) return Error{"unsupported: two layouts of different types"};
+    auto program = std::make_unique<ReorderProgram>();
     INFIMUM_RETURN_IF_ERROR(program->Prepare(source_desc, source.data(), target_desc, target.data()));
     return std::unique_ptr<Program>(std::move(program));
   });

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "infimum/layer/element_order.h"
@@ -41,10 +42,15 @@ using OrderOf = std::shared_ptr<const MemoryOrder>;  // null: row-major
 OrderOf OrderOfRuns(const std::vector<ElementRun>& runs);
 bool SameOrder(const OrderOf& a, const OrderOf& b);
 
-// Whether MakeReorder can go from one to the other in one step. From and to row-major it always can.
+// What a copy from one to the other of so many elements goes through; nullopt where an order has padding, or the two
+// split a dimension each in its own way.
+std::optional<CommonDimensions> DimensionsOf(const MemoryOrder* from, const MemoryOrder* to, std::int64_t count);
+
+// Whether a reorder can go from one to the other in one step. From and to row-major it always can.
 bool HasReorder(const OrderOf& from, const OrderOf& to);
 
-// Copies the elements of `source` into `target`, each in the order that it has.
+// Copies the elements of `source` into `target`, each in the order that it has; by the library where one of them has
+// padding. Both outlive the program.
 MadeProgram MakeReorder(const HostTensor& source, const HostTensor& target);
 
 }  // namespace infimum::cpu

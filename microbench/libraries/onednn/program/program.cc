@@ -21,7 +21,10 @@ class FunctionProgram : public Program {
 }  // namespace
 
 std::unique_ptr<Program> MakeProgram(const Problem& problem, std::function<void()> run) {
-  return std::make_unique<FunctionProgram>(std::move(run), FootprintOf(problem));
+  return MakeProgram(FootprintOf(problem), std::move(run));
+}
+std::unique_ptr<Program> MakeProgram(Bytes footprint, std::function<void()> run) {
+  return std::make_unique<FunctionProgram>(std::move(run), footprint);
 }
 
 Bytes FootprintOf(const Problem& problem) {

@@ -88,6 +88,7 @@ struct Offer {
 
 // A program from a function; for kernels that read and write row-major tensors.
 std::unique_ptr<Program> MakeProgram(const Problem& problem, std::function<void()> run);
+std::unique_ptr<Program> MakeProgram(Bytes footprint, std::function<void()> run);
 
 // Bytes of all operands and outputs.
 Bytes FootprintOf(const Problem& problem);
