@@ -87,6 +87,7 @@ Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& va
 template <class Config>
 Offers TypedOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
   Offers offers = DirectOffers(config, values, epilogue);
+  const bool native = std::ranges::any_of(offers, [](const Offer& offer) { return !offer.reference; });
   offers = Joined(std::move(offers), OwnOffers(config, epilogue));
   if (config.types.input == DataType::kS8) {
     constexpr bool kConvolution = std::is_same_v<Config, ConvolutionConfig>;
@@ -95,7 +96,6 @@ Offers TypedOffers(const Config& config, const LayerValues& values, const Epilog
       return (kConvolution || name.starts_with("matmul-as-convolution/")) && onednn::HalvesSignedWeights(name);
     });
   }
-  const bool native = std::ranges::any_of(offers, [](const Offer& offer) { return !offer.reference; });
   if (!native) {
     offers = Joined(std::move(offers), Rewritten(config, Widened(config.types), values, Widened(epilogue), "as-f32/"));
   }

@@ -42,8 +42,9 @@ std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerVal
 // over them for each row of a; infimum/stored-panels makes a part f32 that all rows share; infimum/stored-dots has a in
 // 8 bits, rounded for each block, where the layer allows it.
 std::vector<Offer> StoredProductOffers(const MatMulConfig& config, const VectorKernels& kernels, bool has_vnni);
-// Convolutions of 3x3 taps in f32 by minimal filtering: infimum/winograd-4x4, -2x2 on images with the channels last,
-// infimum/winograd-4x4-blocked, -2x2-blocked on images in the library's blocks of 8 or 16 channels. The epilogue may be a sum with another image, then limits (ReLU, clip); or limits or a function with its usual
+// Convolutions of 3x3 taps by minimal filtering in f32: infimum/winograd-4x4, -2x2 on images with the channels last,
+// infimum/winograd-4x4-blocked, -2x2-blocked on images in the library's blocks of 8 or 16 channels; of f16 and bf16
+// infimum/as-f32/winograd-4x4 and so on. The epilogue may be a sum with another image, then limits (ReLU, clip); or limits or a function with its usual
 // values, then such a sum. Empty for every other convolution and epilogue.
 std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogue& epilogue);
 std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values);

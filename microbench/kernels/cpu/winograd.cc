@@ -1,7 +1,8 @@
-// 3x3 convolutions in f32 by minimal filtering F(4x4, 3x3) (Winograd 1980; Lavin and Gray, arXiv 1509.09308): tiles of
+// 3x3 convolutions by minimal filtering F(4x4, 3x3) (Winograd 1980; Lavin and Gray, arXiv 1509.09308): tiles of
 // 6x6 pixels become 36 matrices, each is multiplied by the taps' own transform, and the products become tiles of 4x4:
 // 36 multiplications in place of 144. F(2x2, 3x3) has 16 in place of 36, and taps of less than half the size. Images
 // have the channels last, as matrix products read them, or lie in blocks of channels, as the library's convolutions do.
+// All is computed in f32; images of f16 and bf16 are converted before and behind it.
 //
 //   in=1x64x56x56, 64 channels out:  196 tiles; 36 products of [196 x 64] by [64 x 64]
 //
@@ -9,7 +10,6 @@
 // panels of 64 channels out, each with a few rows at a time.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -38,8 +38,10 @@ bool CanBeFiltered(const ConvolutionConfig& config) {
   const auto is_all = [](const Shape& shape, std::int64_t value) {
     return shape.rank() == 2 && shape.dims[0] == value && shape.dims[1] == value;
   };
-  const OperandTypes f32{DataType::kF32, DataType::kF32, DataType::kF32};
-  if (config.types != f32 || config.transposed || config.groups != 1 || config.weights != Constness::kConstant)
+  const DataType type = config.types.input;
+  if (type != DataType::kF32 && type != DataType::kF16 && type != DataType::kBF16) return false;
+  if (config.types != OperandTypes{type, type, type} || config.transposed || config.groups != 1 ||
+      config.weights != Constness::kConstant)
     return false;
   if (!is_all(config.kernel, 3) || !is_all(config.stride, 1) || !is_all(config.dilation, 1)) return false;
   const Shape output = OutputShape(config);
@@ -64,15 +66,15 @@ UnaryRow FunctionOf(const Epilogue::Step& step) {
   return nullptr;
 }
 
-std::optional<End> EndOf(const Epilogue& epilogue, const Shape& output) {
+std::optional<End> EndOf(const Epilogue& epilogue, const Shape& output, DataType type) {
   End end;
   std::size_t at = 0;
   const auto& steps = epilogue.steps;
   const auto takes_sum = [&]() {
     if (at == steps.size() || !steps[at].binary) return false;
     const Epilogue::Step& step = steps[at];
-    if (end.added || step.algorithm != dnnl::algorithm::binary_add || step.shape != output ||
-        step.type != DataType::kF32 || step.constant)
+    if (end.added || step.algorithm != dnnl::algorithm::binary_add || step.shape != output || step.type != type ||
+        step.constant)
       return false;
     end.added = steps[at++].operand;
     return true;
@@ -108,6 +110,50 @@ OrderOf OrderIn(ImageLayout layout, const Shape& shape) {
                                        wanted(shape.dims, LibraryType(DataType::kF32)));
 }
 
+// An image in a program's layout, as f32.
+class FloatImage {
+ public:
+  Status Prepare(const HostTensor& tensor, const OrderOf& order) {
+    INFIMUM_RETURN_IF_ERROR(placed_.Prepare(tensor, order));
+    data_ = placed_.As<float>();
+    if (tensor.type() == DataType::kF32) return {};
+    count_ = tensor.count();
+    bytes_ = BytesPerElement(tensor.type());
+    load_ = Kernels().find_convert(tensor.type(), DataType::kF32);
+    store_ = Kernels().find_convert(DataType::kF32, tensor.type());
+    INFIMUM_ASSIGN_OR_RETURN(floats_, AlignedBuffer::Make(static_cast<std::size_t>(count_) * sizeof(float)));
+    data_ = static_cast<float*>(floats_.data());
+    return {};
+  }
+  Status Pack() { return placed_.Pack(); }
+  Status Unpack() { return placed_.Unpack(); }
+  // Before and behind a run.
+  void Load() const {
+    ForElements([&](char* own, float* value, std::int64_t count) { load_(own, value, count); });
+  }
+  void Store() const {
+    ForElements([&](char* own, float* value, std::int64_t count) { store_(value, own, count); });
+  }
+  bool is_copy() const { return placed_.is_copy(); }
+  float* data() const { return data_; }
+
+ private:
+  template <class Function>
+  void ForElements(const Function& function) const {
+    constexpr std::int64_t kLeast = 16384;
+    if (count_ == 0) return;
+    ParallelRanges(count_, kLeast, [&](std::int64_t begin, std::int64_t end) {
+      function(placed_.As<char>() + begin * bytes_, data_ + begin, end - begin);
+    });
+  }
+
+  PlacedTensor placed_;
+  AlignedBuffer floats_;
+  float* data_ = nullptr;
+  std::int64_t count_ = 0, bytes_ = 0;  // of elements to convert
+  ConvertRow load_ = nullptr, store_ = nullptr;
+};
+
 // For all programs at once, of which one runs at a time: in a whole model the next layer finds it in the caches.
 Result<std::shared_ptr<ThreadScratch>> SharedScratch(std::int64_t floats) {
   static std::weak_ptr<ThreadScratch> shared;
@@ -138,10 +184,13 @@ class WinogradProgram : public Program {
   Status Run() override {
     const std::int64_t across = CeilDivide(width(), tile_), down = CeilDivide(height(), tile_);
     const std::int64_t tiles = config_.input.dims[0] * across * down;
+    input_.Load();
+    if (added_) added_->Load();
     ParallelEach(CeilDivide(tiles, together_), 1, 1, [&](std::int64_t block) {
       const std::int64_t begin = block * together_, end = std::min(begin + together_, tiles);
       RunBlock(begin, end, across, down);
     });
+    output_.Store();
     return {};
   }
 
@@ -182,12 +231,13 @@ class WinogradProgram : public Program {
           added_.emplace().Prepare(*problem.operands[*end_.added], OrderIn(layout_, output_shape_)));
     const auto bytes = static_cast<std::size_t>(products() * inputs() * outputs()) * sizeof(float);
     INFIMUM_ASSIGN_OR_RETURN(taps_buffer_, AlignedBuffer::Make(bytes));
-    PackTaps(problem.operands[1]->As<float>(), static_cast<float*>(taps_buffer_.data()));
+    PackTaps(*problem.operands[1], static_cast<float*>(taps_buffer_.data()));
     taps_ = static_cast<const float*>(taps_buffer_.data());
     if (config_.bias) {
-      INFIMUM_ASSIGN_OR_RETURN(bias_buffer_, AlignedBuffer::Make(problem.operands[2]->bytes()));
-      std::memcpy(bias_buffer_.data(), problem.operands[2]->data(), problem.operands[2]->bytes());
-      bias_ = static_cast<const float*>(bias_buffer_.data());
+      INFIMUM_ASSIGN_OR_RETURN(bias_buffer_, AlignedBuffer::Make(static_cast<std::size_t>(outputs()) * sizeof(float)));
+      auto* const bias = static_cast<float*>(bias_buffer_.data());
+      for (std::int64_t c = 0; c < outputs(); ++c) bias[c] = static_cast<float>(problem.operands[2]->Get(c));
+      bias_ = bias;
     }
     const CpuFeatures& features = Features();
     const std::int64_t second = features.l2 > 0 ? features.l2 : 1 << 19,
@@ -218,7 +268,7 @@ class WinogradProgram : public Program {
   std::int64_t sum_step() const { return outputs() + kSkew; }
 
   // Product after product, panel after panel of columns: G g G^T, one row of columns for each channel in.
-  void PackTaps(const float* weights, float* to) const {
+  void PackTaps(const HostTensor& weights, float* to) const {
     using Rows = std::array<double, 3>;
     constexpr std::array<Rows, 4> kSmall = {Rows{1, 0, 0}, Rows{0.5, 0.5, 0.5}, Rows{0.5, -0.5, 0.5}, Rows{0, 0, 1}};
     constexpr std::array<Rows, 6> kLarge = {Rows{1.0 / 4, 0, 0},
@@ -234,7 +284,9 @@ class WinogradProgram : public Program {
       float* const base = to + panel * inputs();
       for (std::int64_t column = 0; column < columns; ++column) {
         for (std::int64_t c = 0; c < inputs(); ++c) {
-          const float* const g = weights + ((panel + column) * inputs() + c) * 9;
+          std::array<double, 9> g;
+          for (std::size_t k = 0; k < 9; ++k)
+            g[k] = weights.Get(((panel + column) * inputs() + c) * 9 + static_cast<std::int64_t>(k));
           for (std::int64_t product = 0; product < products(); ++product) {
             const Rows &down = g_rows[product / size], &across = g_rows[product % size];
             double sum = 0;
@@ -262,8 +314,8 @@ class WinogradProgram : public Program {
         const ImageTile tile{
             y - config_.padding[0], x - config_.padding[1], config_.input.dims[2], config_.input.dims[3], part,
             BlockOf(inputs())};
-        kernels_.filter_input(tile_, input_.As<float>() + (n * inputs() + c) * pixels, tile,
-                              transformed + i * tile_step + c, input_step());
+        kernels_.filter_input(tile_, input_.data() + (n * inputs() + c) * pixels, tile, transformed + i * tile_step + c,
+                              input_step());
       }
     }
     const float *taps = taps_, *const taps_end = taps_ + products() * inputs() * outputs();
@@ -297,9 +349,9 @@ class WinogradProgram : public Program {
   void FinishTile(const float* sums, const Place& place, float* room) const {
     const auto [n, first, y, x] = place;
     const std::int64_t offset = (n * outputs() + first) * height() * width();
-    const float* const added = added_ ? added_->As<float>() + offset : nullptr;
+    const float* const added = added_ ? added_->data() + offset : nullptr;
     const float* const bias = bias_ != nullptr ? bias_ + first : nullptr;
-    float* const result = output_.As<float>() + offset;
+    float* const result = output_.data() + offset;
     const std::int64_t block = BlockOf(outputs()), part = PartOf(outputs());
     if (end_.function == nullptr) {
       kernels_.filter_output(tile_, sums + first, sum_step(), {y, x, height(), width(), part, block},
@@ -326,8 +378,8 @@ class WinogradProgram : public Program {
   End end_;
   const VectorKernels& kernels_;
   BinaryRow add_ = kernels_.find_binary(PointwiseKind::kAdd, ComputeType::kF32);
-  PlacedTensor input_, output_;
-  std::optional<PlacedTensor> added_;
+  FloatImage input_, output_;
+  std::optional<FloatImage> added_;
   AlignedBuffer taps_buffer_, bias_buffer_;
   const float* taps_ = nullptr;
   const float* bias_ = nullptr;
@@ -341,7 +393,7 @@ class WinogradProgram : public Program {
 std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
   if (!CanBeFiltered(config)) return {};
   const Shape output = OutputShape(config);
-  const std::optional<End> end = EndOf(epilogue, output);
+  const std::optional<End> end = EndOf(epilogue, output, config.types.output);
   if (!end) return {};
   std::vector<Offer> offers;
   const auto add = [&](const std::string& name, std::int64_t tile, ImageLayout layout) {
@@ -359,10 +411,11 @@ std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogu
       return placements;
     };
   };
-  add("winograd-4x4", 4, ImageLayout::kChannelsLast);
-  add("winograd-4x4-blocked", 4, ImageLayout::kBlocked);
-  add("winograd-2x2", 2, ImageLayout::kChannelsLast);
-  add("winograd-2x2-blocked", 2, ImageLayout::kBlocked);
+  const std::string type = config.types.input == DataType::kF32 ? "" : "as-f32/";
+  add(type + "winograd-4x4", 4, ImageLayout::kChannelsLast);
+  add(type + "winograd-4x4-blocked", 4, ImageLayout::kBlocked);
+  add(type + "winograd-2x2", 2, ImageLayout::kChannelsLast);
+  add(type + "winograd-2x2-blocked", 2, ImageLayout::kBlocked);
   return offers;
 }
 
