@@ -9,6 +9,8 @@
 // each the fastest run in the store counts, by the mean of its processes. With --folder the stores stay, and another
 // run goes on with them (--rounds 0: as they are).
 //
+// A framework that cannot run a model in the first round is left out there, with its reason.
+//
 //   F1           bound fused-sequential          T      the fastest framework
 //   R            the demonstrated run            error  R over the sum of its parts, with that share of their weights
 //                                                       in the caches
@@ -94,8 +96,13 @@ class Bench {
     if (!options_.confirm.empty() && standing.faults.empty())
       Run("confirm", {"--budget", options_.confirm, "--quiet"}, standing);
     for (int round = 0; round < options_.rounds && standing.faults.empty(); ++round) {
-      for (const std::string& framework : options_.frameworks)
-        Run("measure", With({"--quiet", "--framework", framework}), standing);
+      std::erase_if(frameworks_, [&](const std::string& framework) {
+        const bool runs = Run("measure", With({"--quiet", "--framework", framework}), standing).exit_code == 0;
+        if (runs || round > 0 || frameworks_.size() == 1) return false;
+        std::fprintf(stderr, "%s: left out: %s\n", name_.c_str(), standing.faults.back().c_str());
+        standing.faults.pop_back();
+        return true;
+      });
       Run("replay", With({"--quiet", "--budget", "1s"}), standing);
     }
     if (standing.faults.empty()) Fill(standing);
@@ -196,7 +203,7 @@ class Bench {
                                           "SELECT framework, best_us FROM runs ORDER BY id"});
     const Json answer = Json::parse(ended.output, nullptr, false);
     const Json runs = answer.is_object() ? answer.at("rows") : Json::array();
-    const std::size_t each = options_.frameworks.size() + 1, count = each * static_cast<std::size_t>(options_.rounds);
+    const std::size_t each = frameworks_.size() + 1, count = each * static_cast<std::size_t>(options_.rounds);
     if (runs.size() < count) return;
     std::vector<double> logs;
     for (std::size_t first = runs.size() - count; first < runs.size(); first += each) {
@@ -226,6 +233,7 @@ class Bench {
   }
 
   const Options& options_;
+  std::vector<std::string> frameworks_ = options_.frameworks;  // that run the model
   ProgramTest program_;
   std::vector<std::string> named_;
   std::string name_;
