@@ -112,13 +112,15 @@ void Panel(const StoredMatrix& matrix, const char* group, std::int64_t begin, st
 }
 
 constexpr int kWidest = kFloats == 16 ? 4 : 2;
-constexpr bool kTakesRow = kWidest * kFloats == kPackedColumns;
 
-// kRows rows of a times kWide vectors of a panel's columns. With each row of the panel one line of `next` comes near.
+constexpr std::int64_t kLine = 16;  // floats of a cache line
+
+// kRows rows of a times kWide vectors of a panel's columns. With each of the panel's first `fetches` rows a line of
+// `next` comes near.
 template <int kRows, int kWide>
 [[gnu::noinline]] void Block(const float* panel, std::int64_t columns, std::int64_t depth, const float* a,
                              std::int64_t a_step, float* y, std::int64_t y_step, bool is_first, const float* next,
-                             std::int64_t next_step) {
+                             std::int64_t fetches) {
   Floats sums[kRows][kWide];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r)
@@ -128,10 +130,8 @@ template <int kRows, int kWide>
   // of its own: there are too few registers for six.
   std::int64_t step = a_step * 4;
   const char *first = reinterpret_cast<const char*>(a), *fourth = first + (kRows > 3 ? 3 * step : 0);
-  const float* const end = panel + depth * columns;
-  for (; panel != end; panel += columns, next += next_step, first += 4, fourth += 4) {
+  const auto add_row = [&] {
     asm("" : "+r"(first), "+r"(fourth), "+r"(step));
-    __builtin_prefetch(next, 0, 2);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       const float from = *reinterpret_cast<const float*>((r < 3 ? first : fourth) + r % 3 * step);
@@ -139,30 +139,46 @@ template <int kRows, int kWide>
 #pragma GCC unroll 4
       for (int v = 0; v < kWide; ++v) sums[r][v] += LoadFloats(panel + v * kFloats) * factor;
     }
+    panel += columns, first += 4, fourth += 4;
+  };
+  const float *const fetched = panel + fetches * columns, *const end = panel + depth * columns;
+  for (; panel != fetched; next += kLine) {
+    __builtin_prefetch(next, 0, 2);
+    add_row();
   }
+  while (panel != end) add_row();
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < kWide; ++v) Store(y + r * y_step + v * kFloats, sums[r][v]);
 }
 
-// kRows rows of a times a panel, added to y where it is not the first. Where `fetches`, `next` comes near: its lines
-// one behind the other, or of each row the first, where one block takes the panel's rows at once.
+// The lines of a panel that come near, so many with each block.
+struct Fetch {
+  const float* next;
+  std::int64_t left, share;
+
+  std::int64_t Take() {
+    const std::int64_t count = share < left ? share : left;
+    left -= count, next += count * kLine;
+    return count;
+  }
+};
+
+// kRows rows of a times a panel, added to y where it is not the first.
 template <int kRows>
 void Tile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step, float* y,
-          std::int64_t y_step, bool is_first, const float* next, bool fetches) {
+          std::int64_t y_step, bool is_first, Fetch& fetch) {
   std::int64_t column = 0;
-  for (; column + kWidest * kFloats <= columns; column += kWidest * kFloats) {
-    const float* const from = !fetches ? panel + column : kTakesRow ? next : next + column * depth;
-    const std::int64_t step = fetches && !kTakesRow ? kWidest * kFloats : columns;
-    Block<kRows, kWidest>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, from, step);
-  }
-  if (kWidest > 2 && column + 2 * kFloats <= columns) {
-    Block<kRows, 2>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, panel + column, columns);
-    column += 2 * kFloats;
-  }
-  for (; column < columns; column += kFloats)
-    Block<kRows, 1>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, panel + column, columns);
+  const auto run = [&]<int kWide>(std::integral_constant<int, kWide>) {
+    for (; column + kWide * kFloats <= columns; column += kWide * kFloats) {
+      const float* const next = fetch.next;
+      Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next, fetch.Take());
+    }
+  };
+  run(std::integral_constant<int, kWidest>());
+  if constexpr (kWidest > 2) run(std::integral_constant<int, 2>());
+  run(std::integral_constant<int, 1>());
 }
 
 #if defined(__AVX2__)
@@ -267,16 +283,14 @@ void StoredPanel(const StoredMatrix& matrix, std::int64_t group, std::int64_t be
 
 void PanelTile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
                std::int64_t rows, float* y, std::int64_t y_step, bool is_first, const float* next) {
-  // Where vectors are short, the first group of rows fetches the next panel. Where a block takes a panel's rows at
-  // once, each group fetches one line of each; neighbours come in pairs on many processors.
-  constexpr std::int64_t kLine = 16;  // floats
-  std::int64_t line = 0;
+  // All groups of rows and blocks of columns fetch alike: memory hands out lines slower than one group asks for them.
+  const std::int64_t lines = next == panel ? 0 : depth * columns / kLine;
+  const std::int64_t blocks = (rows + 5) / 6 * ((columns + kWidest * kFloats - 1) / (kWidest * kFloats));
+  const std::int64_t share = (lines + blocks - 1) / blocks;
+  Fetch fetch{next, lines, share < depth ? share : depth};
   const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
-    for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step) {
-      Tile<kRows>(panel, columns, depth, a, a_step, y, y_step, is_first, next + line, line < columns);
-      line += kTakesRow ? 2 * kLine : columns;
-      if (kTakesRow && line == kPackedColumns) line = kLine;
-    }
+    for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step)
+      Tile<kRows>(panel, columns, depth, a, a_step, y, y_step, is_first, fetch);
   };
   run(std::integral_constant<int, 6>());
   run(std::integral_constant<int, 4>());
