@@ -44,8 +44,8 @@ std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerVal
 std::vector<Offer> StoredProductOffers(const MatMulConfig& config, const VectorKernels& kernels, bool has_vnni);
 // Convolutions of 3x3 taps by minimal filtering in f32: infimum/winograd-4x4, -2x2 on images with the channels last,
 // infimum/winograd-4x4-blocked, -2x2-blocked on images in the library's blocks of 8 or 16 channels; of f16 and bf16
-// infimum/as-f32/winograd-4x4 and so on. The epilogue may be a sum with another image, then limits (ReLU, clip); or limits or a function with its usual
-// values, then such a sum. Empty for every other convolution and epilogue.
+// infimum/as-f32/winograd-4x4 and so on. The epilogue may be a sum with another image, then limits (ReLU, clip); or
+// limits or a function with its usual values, then such a sum. Empty for every other convolution and epilogue.
 std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogue& epilogue);
 std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values);
 std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, const LayerValues& values);

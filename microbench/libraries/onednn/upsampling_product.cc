@@ -10,7 +10,9 @@
 
 #include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/program/element_runs.h"
+#include "microbench/libraries/onednn/program/memory_copy.h"
 #include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/libraries/onednn/program/placed_tensor.h"
 #include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
@@ -69,45 +71,30 @@ MatMulConfig ProductOf(const Upsampling& layer) {
 // Whether a product reads and writes rows one after the other, as the copy behind it needs.
 bool IsRowMajor(std::string_view layout) { return layout == "abc" || layout == "ab" || layout == "acdb"; }
 
-// Where the channels come last.
-Result<std::vector<Placement>> ChannelsLast(const ConvolutionConfig& config, const Problem& problem) {
-  return Guarded([&]() -> Result<std::vector<Placement>> {
-    std::vector<Placement> placements;
-    const auto place = [&](const HostTensor* tensor, const Shape& shape) {
-      auto order =
-          std::make_shared<MemoryOrder>(PlainDesc(shape, DataType::kF32), ChannelsLastDesc(shape, DataType::kF32));
-      placements.push_back({tensor, std::move(order)});
-    };
-    place(problem.operands[0], config.input);
-    place(problem.outputs[0], OutputShape(config));
-    return placements;
-  });
+OrderOf ChannelsLast(const Shape& shape) {
+  return std::make_shared<MemoryOrder>(PlainDesc(shape, DataType::kF32), ChannelsLastDesc(shape, DataType::kF32));
 }
 
 // The product, then each pixel's blocks to their places. Input and output have the channels last: as they come where
 // the tensors lie so, else in copies.
 class UpsamplingProgram : public Program {
  public:
-  Status Prepare(const Upsampling& layer, const Offer& product, const Problem& problem) {
+  Status Prepare(const ConvolutionConfig& config, const Upsampling& layer, const Offer& product,
+                 const Problem& problem) {
     layer_ = layer;
-    model_output_ = problem.outputs[0];
-    model_input_ = problem.operands[0];
+    INFIMUM_RETURN_IF_ERROR(model_input_.Prepare(*problem.operands[0], ChannelsLast(config.input)));
+    INFIMUM_RETURN_IF_ERROR(model_output_.Prepare(*problem.outputs[0], ChannelsLast(OutputShape(config))));
+    footprint_ = Bytes{static_cast<std::int64_t>(problem.outputs[0]->bytes())};
     const Shape input_shape{{1, layer.pixels(), layer.inputs}};
-    if (model_input_->order() != nullptr) {
-      INFIMUM_ASSIGN_OR_RETURN(input_, HostTensor::Over(model_input_->data(), input_shape, DataType::kF32));
-    } else {
-      INFIMUM_ASSIGN_OR_RETURN(input_, HostTensor::Make(input_shape, DataType::kF32));
-    }
+    INFIMUM_ASSIGN_OR_RETURN(input_, HostTensor::Over(model_input_.data(), input_shape, DataType::kF32));
     INFIMUM_ASSIGN_OR_RETURN(weights_, HostTensor::Make(Shape{{1, layer.inputs, layer.columns()}}, DataType::kF32));
     INFIMUM_ASSIGN_OR_RETURN(blocks_, HostTensor::Make(Shape{{1, layer.pixels(), layer.columns()}}, DataType::kF32));
-    if (model_output_->order() != nullptr) {
-      INFIMUM_ASSIGN_OR_RETURN(output_, HostTensor::Over(model_output_->data(), blocks_.shape(), DataType::kF32));
-    } else {
-      INFIMUM_ASSIGN_OR_RETURN(output_, HostTensor::Make(blocks_.shape(), DataType::kF32));
-    }
+    INFIMUM_RETURN_IF_ERROR(Pack());
+    // From inputs x outputs x kernel to inputs x (kernel x outputs).
+    const std::int64_t taps = layer.kernel_height * layer.kernel_width;
+    MakeTranspose(Shape{{layer.inputs, layer.outputs, taps}}, {0, 2, 1}, sizeof(float))(problem.operands[1]->data(),
+                                                                                        weights_.data());
     Problem inner{ProductOf(layer), {&input_, &weights_}, {&blocks_}};
-    BringInput();
-    BringWeights(*problem.operands[1]);
     if (layer.bias) {
       INFIMUM_ASSIGN_OR_RETURN(bias_, HostTensor::Make(Shape{{layer.columns()}}, DataType::kF32));
       for (std::int64_t i = 0; i < layer.columns(); ++i) bias_.Set(i, problem.operands[2]->Get(i % layer.outputs));
@@ -129,34 +116,16 @@ class UpsamplingProgram : public Program {
     return {};
   }
 
-  Status Pack() override {
-    BringInput();
-    return {};
-  }
-
-  // Channels last to channels first.
-  Status Unpack() override {
-    if (model_output_->order() != nullptr) return {};
-    const std::int64_t plane = layer_.pixels() / layer_.batch * layer_.kernel_height * layer_.kernel_width;
-    for (std::int64_t n = 0; n < layer_.batch; ++n) {
-      for (std::int64_t pixel = 0; pixel < plane; ++pixel) {
-        for (std::int64_t c = 0; c < layer_.outputs; ++c) {
-          model_output_->As<float>()[(n * layer_.outputs + c) * plane + pixel] =
-              output_.As<float>()[(n * plane + pixel) * layer_.outputs + c];
-        }
-      }
-    }
-    return {};
-  }
-
-  bool in_place() const override { return model_input_->order() != nullptr && model_output_->order() != nullptr; }
-  Bytes footprint() const override { return product_->footprint() + Bytes{static_cast<std::int64_t>(output_.bytes())}; }
+  Status Pack() override { return model_input_.Pack(); }
+  Status Unpack() override { return model_output_.Unpack(); }
+  bool in_place() const override { return !model_input_.is_copy() && !model_output_.is_copy(); }
+  Bytes footprint() const override { return product_->footprint() + footprint_; }
   std::vector<ConstantBlock> Constants() override { return product_->Constants(); }
 
  private:
   void MoveRow(std::int64_t row, std::int64_t run) const {
     for (std::int64_t k = 0; k < layer_.kernel_height; ++k) {
-      float* to = output_.As<float>() + (row * layer_.kernel_height + k) * layer_.width * run;
+      float* to = model_output_.As<float>() + (row * layer_.kernel_height + k) * layer_.width * run;
       const float* from = blocks_.As<float>() + row * layer_.width * layer_.columns() + k * run;
       for (std::int64_t x = 0; x < layer_.width; ++x) {
         std::memcpy(to + x * run, from + x * layer_.columns(), static_cast<std::size_t>(run) * sizeof(float));
@@ -164,36 +133,10 @@ class UpsamplingProgram : public Program {
     }
   }
 
-  void BringInput() {
-    if (model_input_->order() != nullptr) return;
-    const std::int64_t plane = layer_.height * layer_.width;
-    for (std::int64_t n = 0; n < layer_.batch; ++n) {
-      for (std::int64_t c = 0; c < layer_.inputs; ++c) {
-        for (std::int64_t pixel = 0; pixel < plane; ++pixel) {
-          input_.As<float>()[(n * plane + pixel) * layer_.inputs + c] =
-              model_input_->As<float>()[(n * layer_.inputs + c) * plane + pixel];
-        }
-      }
-    }
-  }
-
-  // From inputs x outputs x kernel to inputs x (kernel x outputs).
-  void BringWeights(const HostTensor& model) {
-    const std::int64_t taps = layer_.kernel_height * layer_.kernel_width;
-    for (std::int64_t i = 0; i < layer_.inputs; ++i) {
-      for (std::int64_t o = 0; o < layer_.outputs; ++o) {
-        for (std::int64_t tap = 0; tap < taps; ++tap) {
-          weights_.As<float>()[(i * taps + tap) * layer_.outputs + o] =
-              model.As<float>()[(i * layer_.outputs + o) * taps + tap];
-        }
-      }
-    }
-  }
-
   Upsampling layer_;
-  HostTensor input_, weights_, bias_, blocks_, output_;
-  const HostTensor* model_input_ = nullptr;
-  HostTensor* model_output_ = nullptr;
+  PlacedTensor model_input_, model_output_;
+  HostTensor input_, weights_, bias_, blocks_;
+  Bytes footprint_;
   std::unique_ptr<Program> product_;
 };
 
@@ -211,10 +154,13 @@ std::vector<Offer> UpsamplingProductOffers(const ConvolutionConfig& config) {
     offer.candidate.library_choice = false;
     offer.input_orders.clear();
     offer.output_order = nullptr;
-    offer.make = [layer, product](const Problem& problem) -> MadeProgram {
-      return Prepared<Program>(std::make_unique<UpsamplingProgram>(), layer, product, problem);
+    offer.make = [config, layer, product](const Problem& problem) -> MadeProgram {
+      return Prepared<Program>(std::make_unique<UpsamplingProgram>(), config, layer, product, problem);
     };
-    offer.place = [config](const Problem& problem) { return ChannelsLast(config, problem); };
+    offer.place = [config](const Problem& problem) -> Result<std::vector<Placement>> {
+      return std::vector<Placement>{{problem.operands[0], ChannelsLast(config.input)},
+                                    {problem.outputs[0], ChannelsLast(OutputShape(config))}};
+    };
     offers.push_back(std::move(offer));
   }
   return offers;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "microbench/libraries/onednn/program/placed_tensor.h"
 #include "microbench/libraries/onednn_graph/graph_engine.h"
 #include "oneapi/dnnl/dnnl_graph.h"
 #include "src/core/base/prepared.h"
@@ -107,11 +108,14 @@ class PartitionProgram : public Program {
   }
 
   Status Pack() override {
-    for (const std::unique_ptr<Program>& packing : packings_) INFIMUM_RETURN_IF_ERROR(packing->Run());
+    for (PlacedTensor& input : inputs_) INFIMUM_RETURN_IF_ERROR(input.Pack());
     return {};
   }
-  Status Unpack() override { return unpacking_ == nullptr ? Status() : unpacking_->Run(); }
-  bool in_place() const override { return packings_.empty() && unpacking_ == nullptr; }
+  Status Unpack() override { return result_.Unpack(); }
+  bool in_place() const override {
+    return !result_.is_copy() &&
+           std::ranges::none_of(inputs_, [](const PlacedTensor& input) { return input.is_copy(); });
+  }
   Bytes footprint() const override { return footprint_; }
 
   // The constants as they came: those that the library packs are packed anew for each address, those that it reads as
@@ -150,19 +154,6 @@ class PartitionProgram : public Program {
     return {};
   }
 
-  // A copy of the tensor in the order that the graph wants, or null where it lies so already.
-  Result<HostTensor*> CopyFor(const GraphTensor& wanted, const HostTensor& tensor) {
-    const OrderOf lies = tensor.order() == nullptr ? nullptr : std::make_shared<const MemoryOrder>(*tensor.order());
-    if (SameOrder(lies, wanted.order)) return static_cast<HostTensor*>(nullptr);
-    if (lies != nullptr) return Error{"unsupported: a tensor lies in another order than the graph wants"};
-    INFIMUM_ASSIGN_OR_RETURN(AlignedBuffer buffer, AlignedBuffer::Make(wanted.order->BytesOf(tensor.type())));
-    buffers_.push_back(std::move(buffer));
-    INFIMUM_ASSIGN_OR_RETURN(HostTensor copy,
-                             HostTensor::Over(buffers_.back().data(), tensor.shape(), tensor.type(), wanted.order));
-    owned_.push_back(std::move(copy));
-    return &owned_.back();
-  }
-
   Status BindOperand(std::size_t number, const HostTensor& tensor) {
     footprint_ += Bytes{static_cast<std::int64_t>(tensor.bytes())};
     data_[number] = tensor.data();
@@ -171,22 +162,17 @@ class PartitionProgram : public Program {
       constant_bytes_.push_back(tensor.bytes());
       return {};
     }
-    INFIMUM_ASSIGN_OR_RETURN(HostTensor* const copy, CopyFor(graph_.tensors[number], tensor));
-    if (copy == nullptr) return {};
-    INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> packing, MakeReorder(tensor, *copy));
-    packings_.push_back(std::move(packing));
-    data_[number] = copy->data();
+    PlacedTensor& input = inputs_.emplace_back();
+    INFIMUM_RETURN_IF_ERROR(input.Prepare(tensor, graph_.tensors[number].order));
+    data_[number] = input.data();
     return {};
   }
 
   Status BindResult(std::size_t number, HostTensor& tensor) {
     footprint_ += Bytes{static_cast<std::int64_t>(tensor.bytes())};
-    data_[number] = tensor.data();
     result_bytes_ = tensor.bytes();
-    INFIMUM_ASSIGN_OR_RETURN(HostTensor* const copy, CopyFor(graph_.tensors[number], tensor));
-    if (copy == nullptr) return {};
-    INFIMUM_ASSIGN_OR_RETURN(unpacking_, MakeReorder(*copy, tensor));
-    data_[number] = copy->data();
+    INFIMUM_RETURN_IF_ERROR(result_.Prepare(tensor, graph_.tensors[number].order));
+    data_[number] = result_.data();
     return {};
   }
 
@@ -263,9 +249,8 @@ class PartitionProgram : public Program {
   std::vector<std::size_t> constant_bytes_;
   std::size_t result_bytes_ = 0;
   std::deque<HostTensor> owned_;  // stable addresses
-  std::vector<AlignedBuffer> buffers_;
-  std::vector<std::unique_ptr<Program>> packings_;
-  std::unique_ptr<Program> unpacking_;
+  std::deque<PlacedTensor> inputs_;
+  PlacedTensor result_;
   std::vector<void*> wanted_;                      // where constants are to be read
   std::unordered_map<void*, Instance> instances_;  // by the last constant's address
   Instance* current_ = nullptr;

@@ -22,10 +22,10 @@ class PlacedTensor {
     if (own == nullptr ? order == nullptr : order != nullptr && *own == *order) return {};
     if (own != nullptr) return Error{"unsupported: a tensor lies in another order than the program's"};
     const auto there = DimensionsOf(nullptr, order.get(), tensor.count());
-    if (!there) return Error{"unsupported: no direct change to the program's order"};
+    const int bytes = BytesPerElement(tensor.type());
+    if (!there || bytes == 0) return Error{"unsupported: no direct change to the program's order"};
     INFIMUM_ASSIGN_OR_RETURN(copy_, AlignedBuffer::Make(tensor.bytes()));
     data_ = copy_.data();
-    const int bytes = BytesPerElement(tensor.type());
     pack_ = MakeMemoryCopy(*there, bytes);
     unpack_ = MakeMemoryCopy({there->dims, there->to, there->from}, bytes);
     return {};
