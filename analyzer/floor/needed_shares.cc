@@ -99,6 +99,19 @@ double ShareOfMovement(const ModelGraph& graph, const Layer& layer, const Moveme
   }
 }
 
+// An input that is known, or the attribute in its place.
+std::optional<std::vector<std::int64_t>> NumbersOf(const ModelGraph& graph, const Layer& layer, std::size_t input,
+                                                   const char* name) {
+  if (input < layer.inputs.size() && layer.inputs[input]) {
+    const Value& value = graph.value(*layer.inputs[input]);
+    return value.constant ? IntegersOf(&*value.constant) : std::nullopt;
+  }
+  const auto found = layer.attributes.find(name);
+  if (found == layer.attributes.end()) return std::nullopt;
+  const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second);
+  return list != nullptr ? std::optional(*list) : std::nullopt;
+}
+
 bool IsKnownBefore(const ModelGraph& graph, const Layer& layer) {
   return std::all_of(layer.outputs.begin(), layer.outputs.end(), [&](const std::optional<ValueId>& output) {
     return !output || graph.value(*output).kind == ValueKind::kWeight;
@@ -123,6 +136,55 @@ std::vector<bool> OwnValues(const ModelGraph& graph) {
 }
 
 }  // namespace
+
+// nullopt where a part's place is not known, or is in several dimensions.
+std::optional<Cuts::Cut> Cuts::CutOf(const ModelGraph& graph, const Layer& layer) {
+  if (layer.inputs.empty() || !layer.inputs[0] || layer.outputs.empty() || !layer.outputs[0]) return std::nullopt;
+  const std::optional<Shape>&from = graph.value(*layer.inputs[0]).shape, &to = graph.value(*layer.outputs[0]).shape;
+  if (!from || !to) return std::nullopt;
+  const auto rank = static_cast<std::int64_t>(from->rank());
+  std::int64_t axis = 0, first = 0, count = 1;
+  if (layer.op == "Gather") {
+    const auto given = layer.attributes.find("axis");
+    if (given != layer.attributes.end())
+      if (const auto* number = std::get_if<std::int64_t>(&given->second)) axis = *number;
+    const auto index = NumbersOf(graph, layer, 1, "");
+    if (!index || index->size() != 1) return std::nullopt;
+    first = index->front();
+    if (axis < 0) axis += rank;
+  } else if (layer.op == "Slice" && from->rank() == to->rank()) {
+    const auto starts = NumbersOf(graph, layer, 1, "starts"), axes = NumbersOf(graph, layer, 3, "axes"),
+               steps = NumbersOf(graph, layer, 4, "steps");
+    const bool has_steps = layer.inputs.size() > 4 && layer.inputs[4];
+    if (!starts || !axes || axes->size() != 1 || starts->size() != 1 || (has_steps && !steps)) return std::nullopt;
+    if (steps && std::ranges::any_of(*steps, [](std::int64_t step) { return step != 1; })) return std::nullopt;
+    axis = axes->front() < 0 ? axes->front() + rank : axes->front();
+    first = starts->front();
+    if (axis >= 0 && axis < rank) count = to->dims[static_cast<std::size_t>(axis)];
+  } else {
+    return std::nullopt;
+  }
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  const std::int64_t extent = from->dims[static_cast<std::size_t>(axis)];
+  const std::int64_t begin = std::clamp<std::int64_t>(first < 0 ? first + extent : first, 0, extent);
+  return Cut{static_cast<std::size_t>(axis), begin, begin + count, 0};
+}
+
+double Cuts::Add(const ModelGraph& graph, const Layer& layer, double share) {
+  std::optional<Cut> cut = CutOf(graph, layer);
+  if (!cut) return share;
+  cut->share = share;
+  std::vector<Cut>& along = known_[{*layer.inputs[0], cut->axis}];
+  along.insert(std::ranges::upper_bound(along, cut->begin, {}, &Cut::begin), *cut);
+  double sum = 0;
+  std::int64_t end = 0;
+  for (const Cut& one : along) {
+    if (one.begin < end) continue;
+    sum += one.share;
+    end = one.end;
+  }
+  return std::max(share, sum);
+}
 
 double ShareOfDistinct(const Value& indices) {
   const double all = indices.shape ? static_cast<double>(ElementCount(*indices.shape)) : 0;
@@ -251,6 +313,7 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
   };
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) raise(graph.outputs[i], outputs[i]);
   const ValueNames names = NamesOf(graph);
+  Cuts cuts;
   std::vector<double> shares(graph.layers.size(), 0);
   for (std::size_t i = graph.layers.size(); i-- > 0;) {
     const Layer& layer = graph.layers[i];
@@ -297,6 +360,7 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
                                                    of_operand(graph, i, operand);
       }
     }
+    if (!of_inputs.empty()) of_inputs[0] = cuts.Add(graph, layer, of_inputs[0]);
     for (std::size_t input = 0; input < layer.inputs.size(); ++input)
       if (layer.inputs[input]) raise(*layer.inputs[input], of_inputs[input]);
   }

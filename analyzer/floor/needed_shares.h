@@ -4,8 +4,9 @@
 //   Relu is needed whole, the Split a tenth, and so is x
 //
 // Each rule errs towards too little:
-// - A split needs of its input what is needed of its parts, a concatenation of an operand what the other operands
-//   cannot give, a gather the rows that are left when as many other ones are dropped as can be.
+// - A split needs of its input what is needed of its parts, and slices along one dimension that do not overlap need
+//   theirs together; a concatenation of an operand what the other operands cannot give, a gather the rows that are left
+//   when as many other ones are dropped as can be.
 // - A matmul, reduction, softmax or normalization needs as many rows as are needed of its result, windows over an image
 //   the pixels that they see, and so on; where nothing is known, next to nothing, which is more than 0.
 // - Shape and Size need nothing of their input, and what is known before the first inference needs nothing at all.
@@ -17,9 +18,11 @@
 //   at their shape alone. Textbook arithmetic (`UnknownLayers::kReadInputs`) supposes that it reads them.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/floor/in_place.h"
@@ -27,6 +30,27 @@
 #include "infimum/graph/model_graph.h"
 
 namespace infimum {
+
+// Parts of values, in a walk from the graph's outputs backwards: slices along one dimension without gaps, and gathers
+// of one element there.
+//
+//   x[3, 64] -> x[0], x[1], x[2]     of each a third of x is needed, of all three the whole
+class Cuts {
+ public:
+  // Of `layer`'s first input it needs `share`: what it and the parts before it that do not overlap need together. Of
+  // all other layers `share`.
+  double Add(const ModelGraph& graph, const Layer& layer, double share);
+
+ private:
+  struct Cut {
+    std::size_t axis;
+    std::int64_t begin, end;
+    double share;
+  };
+  static std::optional<Cut> CutOf(const ModelGraph& graph, const Layer& layer);
+
+  std::map<std::pair<ValueId, std::size_t>, std::vector<Cut>> known_;  // by value and dimension, by where they begin
+};
 
 enum class UnknownLayers { kReadNothing, kReadInputs };
 

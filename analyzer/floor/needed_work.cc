@@ -273,6 +273,7 @@ void NeededWork::FindRows(const ModelGraph& graph) {
   for (const ValueId output : graph.outputs) raise(output, 1);
   for (const ValueId captured : CapturedValues(graph)) raise(captured, 1);  // bodies see them by name
   const std::vector<std::size_t> first = FindEqualLayers(graph);
+  Cuts cuts;
   for (std::size_t i = graph.layers.size(); i-- > 0;) {
     const Layer& layer = graph.layers[i];
     std::vector<double> of_outputs(layer.outputs.size(), 0);
@@ -311,7 +312,7 @@ void NeededWork::FindRows(const ModelGraph& graph) {
       } else if (attends && input == 0 && layer.inputs.size() > 2 && layer.inputs[1] && layer.inputs[2]) {
         share = of_outputs[0];  // queries by themselves
       }
-      raise(*layer.inputs[input], share);
+      raise(*layer.inputs[input], input == 0 ? cuts.Add(graph, layer, share) : share);
     }
   }
 }

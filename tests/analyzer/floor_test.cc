@@ -29,6 +29,15 @@ Floor FloorIn(GraphBuilder& model, ProgramClass program_class, const DevicePeaks
   return FloorOf(ComputeFloors(model.graph(), Device(peaks)), program_class);
 }
 
+ValueId KnownIndices(GraphBuilder& model, const std::string& name, const std::vector<std::int64_t>& rows) {
+  const Shape shape{{static_cast<std::int64_t>(rows.size())}};
+  const ValueId ids = model.Weight(name, shape.dims, DataType::kS64);
+  Tensor known{DataType::kS64, shape, std::vector<std::byte>(rows.size() * sizeof rows[0])};
+  std::memcpy(known.bytes.data(), rows.data(), known.bytes.size());
+  model.graph().value(ids).constant = std::move(known);
+  return ids;
+}
+
 TEST(CompulsoryTraffic, WeightsAndInputsAreReadAndOutputsWrittenButNoIntermediates) {
   GraphBuilder model;
   const ValueId y = model.MatMul("fc", model.Input("x", {8, 1000}), model.Weight("w", {1000, 10}));
@@ -49,10 +58,7 @@ TEST(CompulsoryTraffic, AGatherReadsOneRowSinceAllIndicesMayBeOne) {
 TEST(CompulsoryTraffic, AGatherWithKnownIndicesReadsAsManyRowsAsAreDistinct) {
   const std::vector<std::int64_t> rows{7, 3, 7, 7};
   GraphBuilder model;
-  const ValueId ids = model.Weight("ids", {4}, DataType::kS64);
-  Tensor known{DataType::kS64, Shape{{4}}, std::vector<std::byte>(rows.size() * sizeof rows[0])};
-  std::memcpy(known.bytes.data(), rows.data(), known.bytes.size());
-  model.graph().value(ids).constant = std::move(known);
+  const ValueId ids = KnownIndices(model, "ids", rows);
   model.Output(model.Gather("rows", model.Input("x", {100, 64}), ids, 4));
   EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 2 * 64 * 4 + 4 * 8);
 }
@@ -216,10 +222,7 @@ TEST(CompulsoryTraffic, APartOfAFoldedWeightNeedsThatPartOfWhatIsStored) {
     if (std::string_view(op) == "Gather") {
       std::vector<std::int64_t> rows(500, 7);
       rows[1] = 3;
-      inputs.push_back(model.Weight("rows", {500}, DataType::kS64));
-      Tensor known{DataType::kS64, Shape{{500}}, std::vector<std::byte>(rows.size() * sizeof rows[0])};
-      std::memcpy(known.bytes.data(), rows.data(), known.bytes.size());
-      model.graph().value(inputs.back()).constant = std::move(known);
+      inputs.push_back(KnownIndices(model, "rows", rows));
       share = 2 / 1000.0;
     }
     const ValueId part = model.Free("part", op, inputs, {500, 64}, DataType::kF32);
@@ -296,6 +299,59 @@ TEST(CompulsoryTraffic, OfASplitOnlyThePartsThatAreReadCount) {
   EXPECT_NEAR(traffic.written, 100.0 * 224 * 224 * 4, 1);
 }
 
+// Queries, keys and values as PyTorch's exporter cuts them from one product.
+TEST(CompulsoryTraffic, OfSlicesThoseThatDoNotOverlapCountTogether) {
+  // Rows [0, 4), then from here on; where that is not known, the larger one counts.
+  for (const auto& [start, rows] : {std::pair(4, 12.0), {-8, 12.0}, {3, 8.0}}) {
+    for (const bool is_known : {true, false}) {
+      GraphBuilder model;
+      const ValueId x = model.Unary("sigmoid", PointwiseKind::kSigmoid, model.Input("x", {12, 64}));
+      for (const auto& [begin, length] : {std::pair(0, 4), {start, 8}}) {
+        const ValueId part = model.Measurable("slice", "Slice", {x},
+                                              Movement(MovementKind::kSlice, {Shape{{12, 64}}}, {Shape{{length, 64}}}));
+        if (is_known)
+          model.last().attributes = {{"axes", std::vector<std::int64_t>{0}},
+                                     {"starts", std::vector<std::int64_t>{begin}}};
+        model.Output(model.Unary("relu", PointwiseKind::kRelu, part));
+      }
+      EXPECT_NEAR(FindCompulsoryTraffic(model.graph()).read, (is_known ? rows : 8) * 64 * 4, 1e-6) << start;
+    }
+  }
+}
+
+// Otherwise two thirds of such a product, and of all before it, would count for nothing.
+TEST(Floors, OfAProductThatIsCutInPartsAllIsTextbookArithmetic) {
+  for (const int parts : {1, 2, 3}) {
+    GraphBuilder model;
+    const ValueId x = model.MatMul("before", model.Input("x", {64, 64}), model.Weight("v", {64, 64}));
+    const ValueId product = model.MatMul("qkv", x, model.Weight("w", {64, 192}));
+    for (std::int64_t i = 0; i < parts; ++i) {
+      const ValueId part = model.Measurable("slice", "Slice", {product},
+                                            Movement(MovementKind::kSlice, {Shape{{64, 192}}}, {Shape{{64, 64}}}));
+      model.last().attributes = {{"axes", std::vector<std::int64_t>{1}}, {"starts", std::vector<std::int64_t>{64 * i}}};
+      model.Output(part);
+    }
+    const NeededShares needs(model.graph(), UnknownLayers::kReadInputs);
+    EXPECT_NEAR(needs.of_work(model.graph(), 1), parts / 3.0, 1e-9);
+    EXPECT_NEAR(needs.of_work(model.graph(), 0), parts / 3.0, 1e-9);
+  }
+}
+
+// The same by indices: gathers of one row each, where their index is known.
+TEST(CompulsoryTraffic, OfGathersOfOneRowThoseOfDifferentRowsCountTogether) {
+  for (const auto& [second, rows] : {std::pair(1, 2.0), {-1, 2.0}, {0, 1.0}}) {
+    GraphBuilder model;
+    const ValueId x = model.Unary("sigmoid", PointwiseKind::kSigmoid, model.Input("x", {12, 64}));
+    for (const std::int64_t row : {0, second}) {
+      const ValueId index = KnownIndices(model, "index", {row});
+      const ValueId part = model.Measurable("select", "Gather", {x, index},
+                                            Movement(MovementKind::kSlice, {Shape{{12, 64}}}, {Shape{{1, 64}}}));
+      model.Output(model.Unary("relu", PointwiseKind::kRelu, part));
+    }
+    EXPECT_NEAR(FindCompulsoryTraffic(model.graph()).read, rows * 64 * 4, 1e-6) << second;
+  }
+}
+
 // The first operand may be all of what is cut off.
 TEST(CompulsoryTraffic, APartOfAConcatenationNeedsOfAnOperandWhatTheOthersCannotGive) {
   for (const auto& [rows, read] : {std::pair{10, 0.0}, {15, 5 * 64 * 4.0}, {20, 10 * 64 * 4.0}}) {
@@ -328,10 +384,7 @@ TEST(CompulsoryTraffic, APartOfWhatIsPaddedMayBePadding) {
 TEST(CompulsoryTraffic, APartOfAGatherNeedsTheRowsThatAreLeft) {
   const std::vector<std::int64_t> rows{7, 7, 7, 3};
   GraphBuilder model;
-  const ValueId ids = model.Weight("ids", {4}, DataType::kS64);
-  Tensor known{DataType::kS64, Shape{{4}}, std::vector<std::byte>(rows.size() * sizeof rows[0])};
-  std::memcpy(known.bytes.data(), rows.data(), known.bytes.size());
-  model.graph().value(ids).constant = std::move(known);
+  const ValueId ids = KnownIndices(model, "ids", rows);
   const ValueId gathered = model.Gather("rows", model.Input("x", {100, 64}), ids, 4);
   model.Output(model.Measurable("slice", "Slice", {gathered},
                                 Movement(MovementKind::kSlice, {Shape{{4, 64}}}, {Shape{{3, 64}}})));

@@ -36,7 +36,8 @@ Offer KernelOffer(const std::string& name, std::function<MadeProgram(const Probl
 
 // Two products and a softmax between them: infimum/attention-batched runs all heads at once, infimum/attention-heads
 // head after head, infimum/attention-blocks as many queries of a head as whose scores stay in the second-level cache,
-// where a head has more.
+// where a head has more. infimum/attention-panels does the same with keys and values packed and multiplied by ours, and
+// leaves out keys that no query of a block sees; values of 16, 32, ... elements.
 std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerValues& values);
 // Weights of 4 or 8 bits with a scale for each block of a column, read as they are stored. infimum/stored-rows goes
 // over them for each row of a; infimum/stored-panels makes a part f32 that all rows share; infimum/stored-dots has a in
