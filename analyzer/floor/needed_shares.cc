@@ -174,6 +174,7 @@ double Cuts::Add(const ModelGraph& graph, const Layer& layer, double share) {
   std::optional<Cut> cut = CutOf(graph, layer);
   if (!cut) return share;
   cut->share = share;
+  constexpr double kRounding = 1e-9;  // that a sum of so many shares may lack of the whole
   std::vector<Cut>& along = known_[{*layer.inputs[0], cut->axis}];
   along.insert(std::ranges::upper_bound(along, cut->begin, {}, &Cut::begin), *cut);
   double sum = 0;
@@ -183,7 +184,7 @@ double Cuts::Add(const ModelGraph& graph, const Layer& layer, double share) {
     sum += one.share;
     end = one.end;
   }
-  return std::max(share, sum);
+  return sum > 1 - kRounding ? 1 : std::max(share, sum);
 }
 
 double ShareOfDistinct(const Value& indices) {

@@ -38,7 +38,7 @@ namespace infimum {
 class Cuts {
  public:
   // Of `layer`'s first input it needs `share`: what it and the parts before it that do not overlap need together. Of
-  // all other layers `share`.
+  // all other layers, those that cut along several dimensions or pick several elements among them, `share`.
   double Add(const ModelGraph& graph, const Layer& layer, double share);
 
  private:

@@ -186,11 +186,11 @@ void LayoutGraph::NumberLayouts() {
         add(node.TensorAt(place), numbers[place], worst - options[option].cost);
     }
   }
+  FindFreeMovements();  // of all layouts, so that a further candidate raises no bound
   // What a concatenation's result may be in, or a split's operand, its parts may be in too, even where no candidate
-  // writes or reads them so: a part is changed before it is joined or behind it, not the whole. The last ones first, so
-  // that parts of parts follow.
-  for (const DeclaredNode& node : std::views::reverse(declared_.nodes)) {
-    if (node.movement == nullptr || node.movement->kind == MovementKind::kTranspose) continue;
+  // writes or reads them so: a part is changed before it is joined or behind it, not the whole. As far as there is room
+  // for: what candidates declare comes first.
+  const auto add_to_parts = [&](const DeclaredNode& node) {
     const bool splits = node.movement->kind == MovementKind::kSplit;
     const std::vector<std::size_t>& parts = splits ? node.writes : node.reads;
     const std::vector<ClassLayout> layouts = class_layouts_[class_of_[splits ? node.reads[0] : node.writes[0]]];
@@ -200,14 +200,21 @@ void LayoutGraph::NumberLayouts() {
       const std::optional<InPlaceMovement> in_place = InPlace(*node.movement, whole.order.runs);
       for (std::size_t i = 0; in_place && i < parts.size(); ++i) {
         const Shape& shape = *graph_.value(declared_.values[parts[i]]).shape;
-        if (shape.rank() != whole.shape.rank()) continue;
+        if (shape.rank() != whole.shape.rank() || class_layouts_[class_of_[parts[i]]].size() >= kMostLayouts) continue;
         const std::optional<std::uint32_t> part = declared_.table.NumberOf(whole.name, shape);
         if (part && declared_.table[*part].order == ElementOrder{in_place->orders[i], {}})
-          add(parts[i], *part, layout.worth);
+          add(parts[i], *part, Latency(0));
       }
     }
-  }
-  FindFreeMovements();  // of all layouts, so that a further candidate raises no bound
+  };
+  // From wholes to parts, so that parts of parts follow.
+  const auto is = [](const DeclaredNode& node, MovementKind kind) {
+    return node.movement != nullptr && node.movement->kind == kind;
+  };
+  for (const DeclaredNode& node : std::views::reverse(declared_.nodes))
+    if (is(node, MovementKind::kConcat)) add_to_parts(node);
+  for (const DeclaredNode& node : declared_.nodes)
+    if (is(node, MovementKind::kSplit)) add_to_parts(node);
   for (std::vector<ClassLayout>& layouts : class_layouts_) {
     if (layouts.size() <= kMostLayouts) continue;
     is_complete_ = false;

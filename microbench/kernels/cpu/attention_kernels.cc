@@ -333,8 +333,10 @@ std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerVal
   };
   std::vector<Offer> offers{offer("attention-heads", Together::kHead), offer("attention-batched", Together::kBatch)};
   if (BlockOf(config) < RowsOf(config)) offers.push_back(offer("attention-blocks", Together::kBlock));
-  constexpr std::int64_t kLeastRows = 16;  // that packing keys and values pays for
-  if (RowsOf(config) >= kLeastRows && (config.value_head == 0 ? config.head : config.value_head) % 16 == 0)
+  // Of rows so many that packing keys and values pays, and of heads one for each thread.
+  constexpr std::int64_t kLeastRows = 16;
+  if (RowsOf(config) >= kLeastRows && config.batch * config.kv_heads >= omp_get_max_threads() &&
+      (config.value_head == 0 ? config.head : config.value_head) % 16 == 0)
     offers.push_back(offer("attention-panels", Together::kPanels));
   return offers;
 }

@@ -452,7 +452,7 @@ std::vector<Offer> ReorderKernelOffers(const ReorderConfig& config) {
   if (!from || !to || !from->is_dense() || !to->is_dense() || bytes == 0 || config.types.output != config.types.input)
     return {};
   const std::optional<CommonDimensions> dimensions = OverCommonDimensions(from->runs, to->runs);
-  if (!dimensions) return {};
+  if (!dimensions || std::max(from->runs.size(), to->runs.size()) > DNNL_MAX_NDIMS) return {};
   const OrderOf source = OrderOfRuns(from->runs), target = OrderOfRuns(to->runs);
   Offer offer = KernelOffer(
       "reorder", [source, target, copy = MakeMemoryCopy(*dimensions, bytes)](const Problem& problem) -> MadeProgram {

@@ -96,9 +96,11 @@ class Bench {
     if (!options_.confirm.empty() && standing.faults.empty())
       Run("confirm", {"--budget", options_.confirm, "--quiet"}, standing);
     for (int round = 0; round < options_.rounds && standing.faults.empty(); ++round) {
+      std::size_t left = frameworks_.size();
       std::erase_if(frameworks_, [&](const std::string& framework) {
         const bool runs = Run("measure", With({"--quiet", "--framework", framework}), standing).exit_code == 0;
-        if (runs || round > 0 || frameworks_.size() == 1) return false;
+        if (runs || round > 0 || left == 1) return false;
+        --left;
         std::fprintf(stderr, "%s: left out: %s\n", name_.c_str(), standing.faults.back().c_str());
         standing.faults.pop_back();
         return true;
