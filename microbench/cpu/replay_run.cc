@@ -168,8 +168,7 @@ class ReplayRun : public PreparedReplay {
       part.name = "reorder of " + schedule_.tensors[layout_.buffers[operation.reads[0]].tensor].name;
       INFIMUM_ASSIGN_OR_RETURN(const HostTensor* from, See(operation.reads[0], Whole(operation.reads[0]), false));
       INFIMUM_ASSIGN_OR_RETURN(const HostTensor* to, See(operation.writes[0], Whole(operation.writes[0]), false));
-      const bool is_ours = DimensionsOf(from->order(), to->order(), from->count()).has_value();
-      part.candidate = is_ours ? "infimum/reorder" : "onednn/reorder";
+      part.candidate = IsReorderOfLibrary(*from, *to) ? "onednn/reorder" : "infimum/reorder";
       INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, MakeReorder(*from, *to));
       programs_.push_back(std::move(program));
       parts_.push_back(std::move(part));

@@ -86,6 +86,17 @@ class ReorderProgram : public Program {
   Bytes footprint_;
 };
 
+// A type of the library to move runs of elements as they are, which it does faster than a copy of ours where it has
+// more than its reference; nullopt where that is all it has, and where the innermost dimension changes.
+std::optional<memory::data_type> CarrierOfRuns(const CommonDimensions& dimensions, int bytes) {
+  bool keeps_runs = false;
+  for (std::size_t i = 0; i < dimensions.dims.size(); ++i)
+    keeps_runs |= dimensions.dims[i] > 1 && dimensions.from[i] == 1 && dimensions.to[i] == 1;
+  if (!keeps_runs || dimensions.dims.size() > DNNL_MAX_NDIMS) return std::nullopt;
+  if (bytes == 4) return memory::data_type::f32;
+  return bytes == 1 ? std::optional(memory::data_type::u8) : std::nullopt;
+}
+
 }  // namespace
 
 MemoryOrder::MemoryOrder(memory::desc described_as, memory::desc wanted_as)
@@ -135,6 +146,11 @@ std::optional<CommonDimensions> DimensionsOf(const MemoryOrder* from, const Memo
   return OverCommonDimensions(from == nullptr ? plain : from->runs, to == nullptr ? plain : to->runs);
 }
 
+bool IsReorderOfLibrary(const HostTensor& source, const HostTensor& target) {
+  const auto dimensions = DimensionsOf(source.order(), target.order(), source.count());
+  return !dimensions || CarrierOfRuns(*dimensions, BytesPerElement(source.type())).has_value();
+}
+
 bool HasReorder(const OrderOf& from, const OrderOf& to) {
   if (from == nullptr || to == nullptr) return true;
   if (from->exact && to->exact) return OverCommonDimensions(from->runs, to->runs).has_value();
@@ -149,6 +165,15 @@ MadeProgram MakeReorder(const HostTensor& source, const HostTensor& target) {
     const std::optional<CommonDimensions> dimensions = DimensionsOf(from, to, source.count());
     const int bytes = BytesPerElement(source.type());
     if (!dimensions || bytes == 0) return Error{"unsupported: no direct change between these layouts"};
+    if (std::optional<memory::data_type> carrier = CarrierOfRuns(*dimensions, bytes)) {
+      return Guarded([&]() -> MadeProgram {
+        auto program = std::make_unique<ReorderProgram>();
+        INFIMUM_RETURN_IF_ERROR(
+            program->Prepare(memory::desc(dimensions->dims, *carrier, dimensions->from), source.data(),
+                             memory::desc(dimensions->dims, *carrier, dimensions->to), target.data()));
+        return std::unique_ptr<Program>(std::move(program));
+      });
+    }
     const Bytes footprint{static_cast<std::int64_t>(source.bytes() + target.bytes())};
     const auto copy = MakeMemoryCopy(*dimensions, bytes);
     return MakeProgram(footprint,

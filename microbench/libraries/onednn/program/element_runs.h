@@ -49,8 +49,9 @@ std::optional<CommonDimensions> DimensionsOf(const MemoryOrder* from, const Memo
 // Whether a reorder can go from one to the other in one step. From and to row-major it always can.
 bool HasReorder(const OrderOf& from, const OrderOf& to);
 
-// Copies the elements of `source` into `target`, each in the order that it has; by the library where one of them has
-// padding. Both outlive the program.
+// Copies the elements of `source` into `target`, each in the order that it has. Both outlive the program.
 MadeProgram MakeReorder(const HostTensor& source, const HostTensor& target);
+// By the library: where one of them has padding, or runs of elements stay together.
+bool IsReorderOfLibrary(const HostTensor& source, const HostTensor& target);
 
 }  // namespace infimum::cpu
