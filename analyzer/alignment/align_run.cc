@@ -426,7 +426,8 @@ Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
 }
 
 std::vector<ObservedNode> ObservedIn(const ModelGraph& graph, const RunProfile& run) {
-  const Candidate candidate{"observed", run.framework + "-" + run.framework_version, "any", "any", false};
+  const Candidate candidate{std::string(kObservedLibrary), run.framework + "-" + run.framework_version, "any", "any",
+                            false};
   std::vector<ObservedNode> nodes;
   for (const AlignedRow& row : AlignRun(graph, run).rows) {
     const bool is_sure =

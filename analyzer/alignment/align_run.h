@@ -78,7 +78,8 @@ Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
 //   ->  {Conv_0, Relu_1} 1.10 ms and {MaxPool_2} 0.20 ms, candidate "observed/onnxruntime-1.31.1"
 //
 // A profiler's times are no benchmark: it runs in the middle of a model, with its own overhead, caches as they come. So
-// such candidates are asked for (`infimum bound --observed`), never taken unasked.
+// such candidates are asked for (`infimum bound --observed`), never taken unasked, and count in
+// best-known-or-observed alone.
 //
 // One for each aligned row (align_run.h) that covers layers which take time, that was seen in at least one sample
 // and whose clues are sure: rows that hold a layer only because nothing else covers it are left out.

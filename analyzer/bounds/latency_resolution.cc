@@ -288,6 +288,21 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
   return resolved;
 }
 
+std::vector<ObservedNode> LatencyResolver::Observed(const ModelGraph& graph) const {
+  std::vector<ObservedNode> nodes;
+  const auto add = [&](const WorkloadRows* rows, std::vector<LayerId> layers) {
+    if (rows == nullptr || rows->observed.empty()) return;
+    const TimedRow& best = *std::ranges::min_element(rows->observed, {}, &TimedRow::time);
+    nodes.push_back({std::move(layers), best.time, IntervalOf({rows_.noise().Of(best.row->repetitions), 1, 0}),
+                     best.row->candidate});
+  };
+  const GraphRows& rows = rows_.Of(graph);
+  for (std::size_t i = 0; i < rows.layers.size(); ++i) add(rows.layers[i], {LayerId(i)});
+  const std::span<const KnownRegion> regions = regions_.Of(graph);
+  for (std::size_t i = 0; i < regions.size(); ++i) add(rows.regions[i], regions[i].region.layers);
+  return nodes;
+}
+
 void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<ObservedNode>& nodes,
                               std::vector<ResolvedLayer>& layers, std::vector<ResolvedRegion>& regions) const {
   for (const ObservedNode& node : nodes) {
@@ -302,6 +317,7 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       if (graph.layer(layer).status != LayerStatus::kFree) timed.push_back(layer);
     if (timed.size() == 1) {
       ResolvedLayer& layer = layers[timed[0].index()];
+      if (layer.known.status == LatencyStatus::kFree) continue;  // in the layouts of its neighbours
       const bool is_better = layer.known.status != LatencyStatus::kMeasured || node.latency < layer.times.best;
       if (!is_better) continue;
       layer.rows = nullptr;

@@ -98,7 +98,9 @@ class LatencyResolver {
                      std::string* decided_by = nullptr) const;
   // Those of the graph itself that were measured, in the order of RegionSet.
   std::vector<ResolvedRegion> Regions(const ModelGraph& graph) const;
-  // Adds what a run was seen to do: a single layer where it is faster than its best candidate or has none, several as a
+  // What the rows say that frameworks ran, of layers and regions of the graph itself.
+  std::vector<ObservedNode> Observed(const ModelGraph& graph) const;
+  // Adds what frameworks ran: a single layer where it is faster than its best candidate or has none, several as a
   // region of their own.
   void Observe(const ModelGraph& graph, const std::vector<ObservedNode>& nodes, std::vector<ResolvedLayer>& layers,
                std::vector<ResolvedRegion>& regions) const;

@@ -115,6 +115,11 @@ std::optional<Bound> Heuristic(const VariantInput& input, const std::vector<Boun
       With(input.assumptions, {input.regret->layers == measured ? "" : "best-candidate-where-no-library-chooses"})};
 }
 
+std::optional<Bound> BestKnownOrObserved(const VariantInput& input, const std::vector<Bound>&) {
+  if (!input.observed) return std::nullopt;
+  return Bound{{}, input.observed->center, input.observed->interval, With(input.assumptions, {"observed-candidates"})};
+}
+
 struct Variant {
   BoundVariant variant;
   std::string_view name;
@@ -131,6 +136,7 @@ constexpr std::array kVariants = {
     Variant{BoundVariant::kFusedParallel, "fused-parallel", FusedParallel, &CombinedBounds::fused_parallel},
     Variant{BoundVariant::kWithLayouts, "with-layouts", WithLayouts},
     Variant{BoundVariant::kHeuristic, "heuristic", Heuristic, nullptr, false},
+    Variant{BoundVariant::kBestKnownOrObserved, "best-known-or-observed", BestKnownOrObserved, nullptr, false},
     Variant{BoundVariant::kBenanza2019Serial, "benanza-2019-serial"},
     Variant{BoundVariant::kBenanza2019Parallel, "benanza-2019-parallel"},
     Variant{BoundVariant::kBenanza2019FusedSerial, "benanza-2019-fused-serial"},

@@ -84,8 +84,8 @@ std::vector<RegionLatency> RegionsOf(const std::vector<ResolvedRegion>& regions,
   for (const ResolvedRegion& region : regions) {
     RegionLatency known;
     known.layers = region.layers;
-    known.rule = region.known != nullptr ? std::string(region.known->region.rule) : "observed";
-    if (region.known != nullptr) known.region = region.known->region;
+    known.rule = region.known->region.rule;
+    known.region = region.known->region;
     known.latency = region.times.best;
     known.interval = IntervalOf(region.times.term);
     known.candidate = region.candidate;
@@ -110,6 +110,51 @@ std::optional<AlgorithmRegret> RegretOf(const std::vector<ResolvedLayer>& layers
     regret.is_validated &= layer.known.choice->is_validated;
   }
   return regret.layers > 0 ? std::optional<AlgorithmRegret>(regret) : std::nullopt;
+}
+
+// By the best candidates; absent where some layer has none.
+std::optional<Latency> KnownTime(std::span<const LayerId> ids, const std::vector<ResolvedLayer>& layers,
+                                 const std::vector<ResolvedRegion>& regions) {
+  Latency sum{0};
+  for (const LayerId id : ids) {
+    if (layers[id.index()].known.status == LatencyStatus::kMissing) return std::nullopt;
+    sum += layers[id.index()].fused.best;
+  }
+  for (const ResolvedRegion& region : regions)
+    if (std::ranges::equal(region.layers, ids)) sum = std::min(sum, region.times.best);
+  return sum;
+}
+
+// The best selection where frameworks' own times count too, and which of them it takes; absent where none is known.
+std::optional<SumEstimate> WithObserved(const ModelGraph& graph, const LatencyResolver& resolver,
+                                        const std::vector<ObservedNode>& traced,
+                                        const std::vector<ResolvedLayer>& layers,
+                                        const std::vector<ResolvedRegion>& regions, std::vector<ObservedNode>& taken) {
+  std::vector<ObservedNode> nodes = resolver.Observed(graph);
+  nodes.insert(nodes.end(), traced.begin(), traced.end());
+  if (nodes.empty()) return std::nullopt;
+  std::vector<ResolvedLayer> all_layers = layers;
+  std::vector<ResolvedRegion> all_regions = regions;
+  resolver.Observe(graph, nodes, all_layers, all_regions);
+  const BoundsProblem problem = resolver.Problem(graph, all_layers, all_regions);
+  const CombinedBounds combined = CombineBounds(problem);
+  std::vector<bool> is_fused(layers.size(), false);
+  const auto take = [&](const std::vector<LayerId>& ids, const Candidate& candidate, const NodeTimes& times) {
+    taken.push_back({ids, times.best, IntervalOf(times.term), candidate, KnownTime(ids, layers, regions)});
+  };
+  for (const std::size_t place : combined.chosen) {
+    for (const std::size_t layer : problem.regions[place].layers) is_fused[layer] = true;
+    if (place >= regions.size() && place < all_regions.size())
+      take(all_regions[place].layers, all_regions[place].candidate, all_regions[place].times);
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (const std::optional<Candidate>& candidate = all_layers[i].known.candidate;
+        !is_fused[i] && candidate && candidate->is_observed())
+      take({LayerId(i)}, *candidate, all_layers[i].times);
+  std::ranges::stable_sort(taken, std::ranges::greater(),
+                           [](const ObservedNode& node) { return node.known.value_or(Latency::max()) - node.latency; });
+  const Latency latency = combined.fused_sequential.latency;
+  return SumEstimate{latency, IntervalAround(latency, SumOf(TermsOfSelection(problem, combined.chosen)))};
 }
 
 // Layers of which no measured candidate may filter. What cuDNN's engines do their names do not say.
@@ -204,7 +249,6 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   std::vector<ResolvedRegion> regions = resolver.Regions(graph);
   if (options.takes)
     std::erase_if(regions, [&](const ResolvedRegion& region) { return !options.takes(region.known->region); });
-  resolver.Observe(graph, options.observed, layers, regions);
 
   Bracket bracket;
   bracket.roofline = bracket.launches = LaunchesOf(graph, device, residency);
@@ -247,8 +291,9 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   });
   if (any_time || (!any_idle && std::none_of(layers.begin(), layers.end(), is_missing))) {
     std::vector<std::string> common = Assumptions(graph, bracket, layers, context);
-    if (!options.observed.empty()) common.push_back("observed-candidates");
-    bracket.bounds = SolveVariants({graph, layers, problem, combined, bracket.layouts, bracket.regret, common});
+    bracket.bounds =
+        SolveVariants({graph, layers, problem, combined, bracket.layouts, bracket.regret,
+                       WithObserved(graph, resolver, options.observed, layers, regions, bracket.observed), common});
   } else {
     for (WhatIfOutcome& outcome : bracket.what_ifs) outcome.bounds.clear();
   }

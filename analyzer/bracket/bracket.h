@@ -30,7 +30,7 @@ namespace infimum {
 struct BracketOptions {
   // Which fusable regions may take part; absent: all.
   std::function<bool(const FusableRegion&)> takes;
-  std::vector<ObservedNode> observed;
+  std::vector<ObservedNode> observed;  // of a profiled run: they count in best-known-or-observed alone, as such rows do
   std::vector<WhatIf> what_ifs;
 };
 
@@ -119,6 +119,7 @@ struct Bracket {
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
   std::vector<NotTried> not_tried;           // where a run may be faster than all that is known
+  std::vector<ObservedNode> observed;        // that best-known-or-observed counts, by what they save of what is known
   std::vector<WhatIfOutcome> what_ifs;       // as asked for; and contracts and cache states that have rows
   std::optional<Estimate> estimate;          // of `sequential`, from other devices, where it was asked for: no bound
   std::vector<Decider> deciders;             // of fused-sequential, most uncertain first

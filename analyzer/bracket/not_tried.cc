@@ -148,9 +148,9 @@ class Search {
 };
 
 bool IsConvolution(const Layer& layer) { return ConfigOf<ConvolutionConfig>(layer) != nullptr; }
-bool IsDepthwise(const Layer& layer) {
+bool HasDepthwise(const Layer& layer) {
   const auto* config = ConfigOf<ConvolutionConfig>(layer);
-  return config != nullptr && config->groups > 1 && config->groups == config->input.dims[1] && !config->transposed;
+  return config != nullptr && IsDepthwise(*config) && !config->transposed;
 }
 bool IsPointwise(const Layer& layer) {
   const auto* config = ConfigOf<ConvolutionConfig>(layer);
@@ -182,7 +182,7 @@ std::vector<NotTried> FindNotTried(const ModelGraph& graph, const std::vector<bo
   std::vector<NotTried> found{
       {"products of one input as one", search.ProductsOfOneInput()},
       {"Concat, Split and Slice without a copy", search.Copies()},
-      {"depthwise convolutions with the pointwise one behind them", search.Pairs(IsDepthwise, IsPointwise)},
+      {"depthwise convolutions with the pointwise one behind them", search.Pairs(HasDepthwise, IsPointwise)},
       {"convolutions with the pooling behind them", search.Pairs(IsConvolution, IsPooling)},
       {"3x3 convolutions by Winograd filtering", filtered},
   };

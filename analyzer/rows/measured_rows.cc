@@ -96,7 +96,7 @@ bool Meets(const Measurement& row, NumericContract wanted) {
 
 WorkloadRows* MeasuredRows::Add(const WorkloadKey& key, const Workload& workload, const Work& work) {
   const auto [entry, is_new] = rows_.try_emplace(key);
-  if (is_new) entry->second = {&workload, work, NativeContract(workload), 0, {}, {}};
+  if (is_new) entry->second = {&workload, work, NativeContract(workload), 0, {}, {}, {}};
   return &entry->second;
 }
 
@@ -196,6 +196,10 @@ void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Sele
     if (entry == rows_.end() || entry->first != row.workload) entry = rows_.find(row.workload);
     if (entry == rows_.end()) continue;
     if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
+    if (row.candidate.is_observed()) {
+      if (threads == selection.threads) entry->second.observed.push_back(timed);
+      continue;
+    }
     entry->second.by_threads[threads].push_back(timed);
     entry->second.by_threads[threads].back().layouts = layouts_.Of(row.candidate);
     if (environment == nullptr || *environment != row.environment)

@@ -82,6 +82,7 @@ struct WorkloadRows {
   VaryingOperands operands;  // of rows of a graph
   // Rows by how many threads they ran on; only measured ones that meet the contract.
   std::map<std::int64_t, std::vector<TimedRow>> by_threads;
+  std::vector<TimedRow> observed;  // on the selection's threads: what frameworks ran, which is in none of the others
 
   // Those on exactly so many threads.
   std::span<const TimedRow> On(std::int64_t threads) const;

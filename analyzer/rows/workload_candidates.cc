@@ -32,8 +32,11 @@ WorkloadCandidates CandidatesOfWorkload(const WorkloadKey& key, const WorkloadRo
                                         const NoiseModel& noise) {
   WorkloadCandidates known{key, selection.contract.value_or(rows.native), {}, {}, {}, {}, false};
   known.candidates.reserve(all.size());
-  for (const TimedRow& timed : rows.On(selection.threads))
+  const auto add = [&](const TimedRow& timed) {
     known.candidates.push_back({*timed.row, timed.time, IntervalOf({noise.Of(timed.row->repetitions), 1, 0})});
+  };
+  std::ranges::for_each(rows.On(selection.threads), add);
+  std::ranges::for_each(rows.observed, add);
   for (const Measurement* row : all)
     if (row->outcome != Outcome::kMeasured) known.candidates.push_back({*row, std::nullopt, std::nullopt});
   std::ranges::sort(known.candidates, IsBefore);

@@ -54,7 +54,7 @@ struct LayerLatency {
 
 // A region that was measured, whether the fused bounds chose it or not.
 struct RegionLatency {
-  std::string rule;                     // of FusionRules(), or "observed"
+  std::string rule;                     // of FusionRules()
   std::vector<LayerId> layers;          // ascending
   std::optional<FusableRegion> region;  // absent where only observed
   Latency latency{0};
@@ -70,7 +70,8 @@ struct ObservedNode {
   std::vector<LayerId> layers;  // ascending; one or more
   Latency latency{0};
   Interval interval;
-  Candidate candidate;  // "observed/onnxruntime-1.31.1"
+  Candidate candidate;                // "observed/onnxruntime-1.31.1"
+  std::optional<Latency> known = {};  // of the same layers by the best candidates; of a bracket's
 };
 
 // Why the layer is free or missing, or what its latency is made of; may be empty.

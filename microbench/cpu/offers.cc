@@ -61,14 +61,24 @@ Offers DirectOffers(const RecurrentConfig& config, const LayerValues&, const Epi
 }
 
 // Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
-Offers OwnOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
-  return Joined(epilogue.empty() ? UpsamplingProductOffers(config) : Offers(), WinogradOffers(config, epilogue));
+template <class Config>
+Offers ExactByteOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
+  const bool has_vnni = Features().avx512_vnni || Features().avx_vnni;
+  return epilogue.empty() && !has_vnni ? WordProductOffers(config, values) : Offers();
 }
-Offers OwnOffers(const MatMulConfig& config, const Epilogue& epilogue) {
+Offers OwnOffers(const ConvolutionConfig& config, const LayerValues& values, const Epilogue& epilogue) {
+  Offers own =
+      Joined(epilogue.empty() ? UpsamplingProductOffers(config) : Offers(), WinogradOffers(config, values, epilogue));
+  return Joined(std::move(own), ExactByteOffers(config, values, epilogue));
+}
+Offers OwnOffers(const MatMulConfig& config, const LayerValues& values, const Epilogue& epilogue) {
   if (!epilogue.empty()) return {};
-  return Joined(StoredProductOffers(config, Kernels(), Features().avx512_vnni), OnceDequantizedOffers(config));
+  Offers own = Joined(StoredProductOffers(config, Kernels(), Features().avx512_vnni), OnceDequantizedOffers(config));
+  return Joined(std::move(own), ExactByteOffers(config, values, epilogue));
 }
-Offers OwnOffers(const RecurrentConfig& config, const Epilogue&) { return LstmKernelOffers(config); }
+Offers OwnOffers(const RecurrentConfig& config, const LayerValues&, const Epilogue&) {
+  return LstmKernelOffers(config);
+}
 
 template <class Config>
 Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& values, const Epilogue& epilogue,
@@ -83,23 +93,33 @@ Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& va
   return offers;
 }
 
+// Without VNNI the library's code for unsigned bytes adds pairs of products in 16 bits, which weights of 8 bits
+// overflow (of depthwise convolutions there are no pairs), and its convolutions of signed ones halve the weights.
+template <class Config>
+bool IsWrongWithoutVnni(const Config& config, const Offer& offer) {
+  const std::string& name = offer.candidate.algorithm;
+  const bool is_slow_but_right = name.find("ref:") != std::string::npos;
+  if (offer.candidate.library != "onednn" || is_slow_but_right || !onednn::LacksVnni(name)) return false;
+  constexpr bool kConvolution = std::is_same_v<Config, ConvolutionConfig>;
+  if (config.types.input == DataType::kU8 || name.starts_with("as-u8/")) {
+    if constexpr (kConvolution) return !IsDepthwise(config);
+    return true;
+  }
+  return config.types.input == DataType::kS8 && (kConvolution || name.starts_with("matmul-as-convolution/"));
+}
+
 // What a product runs as: in its own types where the library has them, else in wider ones.
 template <class Config>
 Offers TypedOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
   Offers offers = DirectOffers(config, values, epilogue);
   const bool native = std::ranges::any_of(offers, [](const Offer& offer) { return !offer.reference; });
-  offers = Joined(std::move(offers), OwnOffers(config, epilogue));
-  if (config.types.input == DataType::kS8) {
-    constexpr bool kConvolution = std::is_same_v<Config, ConvolutionConfig>;
-    std::erase_if(offers, [](const Offer& offer) {
-      const std::string& name = offer.candidate.algorithm;
-      return (kConvolution || name.starts_with("matmul-as-convolution/")) && onednn::HalvesSignedWeights(name);
-    });
-  }
+  offers = Joined(std::move(offers), OwnOffers(config, values, epilogue));
   if (!native) {
     offers = Joined(std::move(offers), Rewritten(config, Widened(config.types), values, Widened(epilogue), "as-f32/"));
   }
-  return Joined(std::move(offers), Rewritten(config, Unsigned(config.types), Unsigned(values), epilogue, "as-u8/"));
+  offers = Joined(std::move(offers), Rewritten(config, Unsigned(config.types), Unsigned(values), epilogue, "as-u8/"));
+  std::erase_if(offers, [&](const Offer& offer) { return IsWrongWithoutVnni(config, offer); });
+  return offers;
 }
 
 struct Collector {

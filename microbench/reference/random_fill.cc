@@ -41,8 +41,7 @@ bool IsProduct(const LayerConfig& config) {
 }
 
 Range IntegerOperand(const LayerConfig& config, std::size_t number, DataType type) {
-  const bool narrow = BitsPerElement(type) == 8;
-  if (IsProduct(config) && number == 1 && narrow) return type == DataType::kU8 ? Range{0, 63} : Range{-63, 63};
+  if (IsProduct(config) && number == 1 && type == DataType::kS8) return {-127, 127};
   if (type == DataType::kU8) return {0, 255};
   if (type == DataType::kS8) return {-128, 127};
   const bool is_unsigned = type == DataType::kU16 || type == DataType::kU32 || type == DataType::kU64;

@@ -17,8 +17,7 @@ constexpr std::uint64_t HashOf(std::uint64_t seed, std::uint64_t index) {
   return x ^ (x >> 31);
 }
 
-// Fills operand `number` of a layer. Weights of 8-bit products stay within 7 bits: the processors without
-// VNNI add pairs of their products in 16 bits, where oneDNN and ONNX Runtime ask for that range.
+// Fills operand `number` of a layer.
 void FillOperand(const LayerConfig& config, std::size_t number, std::uint64_t seed, HostTensor& tensor);
 
 }  // namespace infimum::cpu

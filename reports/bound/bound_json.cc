@@ -161,6 +161,16 @@ OrderedJson ShownLossJson(const ModelGraph& graph, const std::optional<ShownLoss
           {"most", std::move(most)}};
 }
 
+OrderedJson ObservedJson(const ModelGraph& graph, const std::vector<ObservedNode>& nodes) {
+  OrderedJson json = OrderedJson::array();
+  for (const ObservedNode& node : nodes)
+    json.push_back({{"layers", LayerNames(graph, node.layers)},
+                    {"candidate", node.candidate.name()},
+                    {"latency_us", node.latency},
+                    {"known_us", node.known}});
+  return json;
+}
+
 OrderedJson LayerJson(const Layer& layer, const LayerLatency& row, BracketForm form) {
   const bool is_report = form == BracketForm::kReport;
   const std::string config = ConfigOf(layer), reason = is_report ? ShownReasonOf(layer, row) : ReasonOf(layer, row);
@@ -241,6 +251,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                             {"composition_error", bracket.composition},
                             {"shown_loss", ShownLossJson(graph, bracket.shown_loss)},
                             {"not_tried", bracket.not_tried},
+                            {"observed", ObservedJson(graph, bracket.observed)},
                             {"coverage", bracket.coverage},
                             {"layers", std::move(layers)},
                             {"regions", std::move(regions)}};

@@ -17,6 +17,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket);
 // with its time, and a region's layers by name; a report has "" for absent texts, the family, a library's choice by
 // name with its regret, and layers by index. A report's region has null as its "workload" until the report says it.
 enum class BracketForm { kBound, kReport };
+OrderedJson ObservedJson(const ModelGraph& graph, const std::vector<ObservedNode>& nodes);
 OrderedJson ShownLossJson(const ModelGraph& graph, const std::optional<ShownLoss>& loss);
 OrderedJson LayerJson(const Layer& layer, const LayerLatency& row, BracketForm form);
 OrderedJson RegionJson(const ModelGraph& graph, const RegionLatency& region, BracketForm form);

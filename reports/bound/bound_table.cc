@@ -83,6 +83,7 @@ std::string NotesText(const ModelGraph& graph, const Bracket& bracket) {
   if (bracket.hosts) out += fmt::format("hosts      {}\n", HostsText(*bracket.hosts));
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   if (bracket.shown_loss) out += fmt::format("R loses    {}\n", ShownLossText(graph, *bracket.shown_loss));
+  if (!bracket.observed.empty()) out += fmt::format("observed   {}\n", ObservedText(graph, bracket.observed));
   if (!bracket.not_tried.empty() && !bracket.bounds.empty())
     out += fmt::format("not tried  {}\n", NotTriedText(bracket.not_tried));
   if (std::ranges::any_of(bracket.what_ifs, [](const WhatIfOutcome& outcome) { return !outcome.floors.empty(); }))

@@ -83,7 +83,8 @@ constexpr auto kTags = std::to_array<Explained>({
      "The times of layers that hold a tenth of the bound or more did not settle within the time that measuring had: "
      "the "
      "interval says how far that goes."},
-    {"observed-candidates", "What a profiled run was seen to do counts as a candidate."},
+    {"observed-candidates",
+     "Frameworks' own times of layers and fused groups count as candidates. R cannot run their kernels."},
     {"plan-of-R", "The kernels and layouts that the demonstrated run executes: what it predicts is R."},
     {"changes-of-layout-paid", "A tensor lies as its producer writes it; who reads another order waits for a copy."},
     {"estimated-changes-of-layout", "Some of these copies were not measured and count by their bytes."},

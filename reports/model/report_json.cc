@@ -265,6 +265,7 @@ std::string ReportJson(const ReportModel& report) {
       {"composition_error", bracket.composition},
       {"shown_loss", ShownLossJson(report.graph, bracket.shown_loss)},
       {"not_tried", bracket.not_tried},
+      {"observed", ObservedJson(report.graph, bracket.observed)},
       {"run", report.run},
       {"other_runs", OtherRunsOf(report)},
       {"gap", GapOf(report)},

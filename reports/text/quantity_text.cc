@@ -145,6 +145,20 @@ std::string NotTriedText(const std::vector<NotTried>& kinds) {
   return Join(texts, ", ");
 }
 
+std::string ObservedText(const ModelGraph& graph, const std::vector<ObservedNode>& nodes) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> texts;
+  for (const ObservedNode& node : nodes) {
+    if (texts.size() == kMost) break;
+    texts.push_back(fmt::format("{} {} for {} ({})", Join(LayerNames(graph, node.layers), "+"),
+                                FormatLatency(node.latency), node.known ? FormatLatency(*node.known) : "no known time",
+                                Printable(node.candidate.algorithm)));
+  }
+  return fmt::format(
+      "faster in a framework, alone, than by the best known kernels: {} of layers and fused groups, {}{}", nodes.size(),
+      Join(texts, ", "), nodes.size() > kMost ? " ..." : "");
+}
+
 std::string ContextText(const ModelContext& context) {
   std::string text = fmt::format("{} an inference", BytesText(Bytes{static_cast<std::int64_t>(context.working_set)}));
   if (!(context.constants > 0)) return text;

@@ -251,9 +251,11 @@ Result<std::string> WriteOneDnnSource(const SourceRequest& request) {
   // A region's result is an element-wise layer's, whose dimensions may be merged.
   const std::string layouts = steps.empty() ? std::visit(LayoutsFinder(), config) : "";
   const std::string text = Format(request.workload);
-  const bool signed_input =
-      TypesOf(config).input == DataType::kS8 &&
-      (std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config));
+  const auto* const convolution = std::get_if<ConvolutionConfig>(&config);
+  const bool is_product = convolution != nullptr || std::holds_alternative<MatMulConfig>(config);
+  const bool signed_input = is_product && TypesOf(config).input == DataType::kS8;
+  const bool sums_bytes =
+      is_product && TypesOf(config).input == DataType::kU8 && !(convolution != nullptr && IsDepthwise(*convolution));
 
   std::string source = SourceOpening(text, request.version, {family.header, "onednn_candidates.h"});
   source += "namespace {\n\nusing namespace onednn;\nusing type = memory::data_type;\n\n" + LayerConstant(text);
@@ -266,6 +268,7 @@ Result<std::string> WriteOneDnnSource(const SourceRequest& request) {
   source += OnlyLines(request.only);
   if (!layouts.empty()) source += fmt::format("    .layouts = {},\n", StringLiteral(layouts));
   if (signed_input) source += "    .signed_input = true,\n";
+  if (sums_bytes) source += "    .sums_bytes = true,\n";
   return source + "});\n\n}  // namespace\n";
 }
 

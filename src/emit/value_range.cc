@@ -3,8 +3,8 @@
 namespace infimum::emit {
 
 Range RangeOf(DataType type, bool weight) {
-  if (type == DataType::kU8) return weight ? Range{0, 63} : Range{0, 255};
-  if (type == DataType::kS8) return weight ? Range{-63, 63} : Range{-128, 127};
+  if (type == DataType::kU8) return {0, 255};
+  if (type == DataType::kS8) return weight ? Range{-127, 127} : Range{-128, 127};
   if (type == DataType::kBool) return {0, 1};
   return IsInteger(type) ? Range{-1000, 1000} : Range{};
 }

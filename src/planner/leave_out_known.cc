@@ -46,6 +46,7 @@ Result<RowsByWorkload> FindRows(const Plan& plan, NumericContract contract, Meas
   INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> rows, source.Find(keys, selection));
   RowsByWorkload by_workload;
   for (Measurement& row : rows) {
+    if (row.candidate.is_observed()) continue;  // no runner measures that again
     std::vector<Measurement>& same = by_workload[row.workload];
     same.push_back(std::move(row));
   }

@@ -149,6 +149,43 @@ TEST(Laws, ANewRowNeverRaisesABound) {
   }
 }
 
+TEST(Laws, WhatAFrameworkRanChangesNoBoundButItsOwn) {
+  std::size_t lower = 0;
+  for (std::uint64_t seed = 0; seed < testing::Cases(500); ++seed) {
+    Case made = MakeCase(seed, 25, true);
+    const Bracket before = Compute(made);
+    std::mt19937_64 random(seed ^ 0x9e3779b97f4a7c15);
+    std::vector<WorkloadKey> keys = testing::WorkloadKeys(made.graph);
+    for (WorkloadKey& key : testing::RegionKeys(made.graph)) keys.push_back(std::move(key));
+    if (keys.empty()) continue;
+    for (const WorkloadKey& key : keys) {
+      if (random() % 3 != 0) continue;
+      Measurement row = testing::MeasuredRow(key, "framework-1", {Latency(1.0 + static_cast<double>(random() % 2000))});
+      row.candidate.library = kObservedLibrary;
+      made.source.Add(std::move(row), testing::TestEnvironment(made.selection.threads));
+    }
+    const Bracket after = Compute(made);
+    ASSERT_EQ(before.Find(BoundVariant::kBestKnownOrObserved), nullptr) << seed;
+    for (const Bound& bound : before.bounds) {
+      const Bound* same = after.Find(bound.variant);
+      ASSERT_NE(same, nullptr) << seed;
+      ASSERT_EQ(same->latency, bound.latency) << seed << ' ' << Name(bound.variant);
+      ASSERT_EQ(same->interval.high, bound.interval.high) << seed << ' ' << Name(bound.variant);
+    }
+    const Bound* observed = after.Find(BoundVariant::kBestKnownOrObserved);
+    if (observed == nullptr) continue;
+    ASSERT_LE(observed->latency.count(), FusedSequential(after).count() * (1 + kRounding)) << seed;
+    // What it saves is what the layers and groups that it takes save at most.
+    Latency saved{0};
+    for (const ObservedNode& node : after.observed) saved += *node.known - node.latency;
+    ASSERT_GE(observed->latency.count(), (Sequential(after) - saved).count() * (1 - kRounding) -
+                                             (Sequential(after) - FusedSequential(after)).count())
+        << seed;
+    lower += observed->latency < FusedSequential(after);
+  }
+  EXPECT_GT(lower, testing::Cases(250));
+}
+
 TEST(Laws, AnAddedEdgeNeverLowersParallel) {
   for (std::uint64_t seed = 0; seed < testing::Cases(1500); ++seed) {
     Case made = MakeCase(seed, 25, true);

@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analyzer/alignment/align_run.h"
+#include "analyzer/rows/workload_candidates.h"
 #include "tests/analyzer/built_run.h"
 
 namespace infimum::observed_test {
@@ -40,32 +43,76 @@ TEST(Observed, EachRowOfTheRunIsACandidateForItsLayers) {
   EXPECT_EQ(nodes[1].layers, (std::vector<LayerId>{LayerId(2)}));
 }
 
-TEST(Observed, EntersABoundOnlyWhenAskedAndOnlyWhereItIsFaster) {
-  Observed made = Make();
-  testing::KnownRows source;
+// 6 + 4 + 2.5 by candidates that a replay can run.
+void AddOwn(const ModelGraph& graph, testing::KnownRows& source) {
   const double times[] = {6, 4, 2.5};
-  for (std::size_t i = 0; i < 3; ++i) source.Add(made.graph.layers[i], "own", {times[i]});
-  const Bracket without = testing::BracketOf(made.graph, source);
-  EXPECT_EQ(without.Find(BoundVariant::kFusedSequential)->latency, Latency(12.5));
-  BracketOptions options;
-  options.observed = ObservedIn(made.graph, made.run);
-  const Bracket with = testing::BracketOf(made.graph, source, testing::TestSelection(1), options);
-  EXPECT_EQ(with.Find(BoundVariant::kSequential)->latency, Latency(12.5));
-  EXPECT_EQ(with.Find(BoundVariant::kFusedSequential)->latency, Latency(9.5));
-  ASSERT_THAT(with.regions, SizeIs(1));
-  EXPECT_EQ(with.regions[0].rule, "observed");
-  EXPECT_TRUE(with.regions[0].is_chosen);
-  EXPECT_EQ(with.layers[2].candidate->library, "test");
+  for (std::size_t i = 0; i < 3; ++i) source.Add(graph.layers[i], "own", {times[i]});
 }
 
-TEST(Observed, FillsALayerThatNobodyElseMeasured) {
+TEST(Observed, ARunsLayersEnterABoundOfTheirOwnWhereTheyAreFaster) {
   Observed made = Make();
   testing::KnownRows source;
+  AddOwn(made.graph, source);
+  const Bracket without = testing::BracketOf(made.graph, source);
+  EXPECT_EQ(without.Find(BoundVariant::kBestKnownOrObserved), nullptr);
+  BracketOptions options;
+  options.observed = ObservedIn(made.graph, made.run);
+  Bracket with = testing::BracketOf(made.graph, source, testing::TestSelection(1), options);
+  EXPECT_EQ(with.Find(BoundVariant::kFusedSequential)->latency, Latency(12.5));
+  EXPECT_EQ(with.BestKnown()->latency, Latency(12.5));
+  const Bound* observed = with.Find(BoundVariant::kBestKnownOrObserved);
+  ASSERT_NE(observed, nullptr);
+  EXPECT_EQ(observed->latency, Latency(9.5));
+  EXPECT_EQ(observed->assumptions.back(), "observed-candidates");
+  EXPECT_TRUE(with.regions.empty());
+  ASSERT_THAT(with.observed, SizeIs(1));
+  EXPECT_EQ(with.observed[0].layers, (std::vector<LayerId>{LayerId(0), LayerId(1)}));
+  EXPECT_EQ(with.observed[0].known, Latency(10));
+  EXPECT_EQ(with.layers[2].candidate->library, "test");
+  // What a framework was seen to run cannot contradict a run.
+  AddUpperLimit({"engine 2.1", Latency(9), {Latency(9), Latency(9)}}, with);
+  for (const Inversion& inversion : with.inversions) EXPECT_NE(inversion.bound, "best-known-or-observed");
+}
+
+TEST(Observed, FillsALayerThatNobodyElseMeasuredInThatBoundAlone) {
+  Observed made = Make();
+  testing::KnownRows source;
+  source.Add(made.graph.layers[0], "own", {6});
   BracketOptions options;
   options.observed = ObservedIn(made.graph, made.run);
   const Bracket bracket = testing::BracketOf(made.graph, source, testing::TestSelection(1), options);
-  EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kMeasured);
-  EXPECT_EQ(bracket.layers[2].candidate->name(), "observed/engine-2.1");
+  EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kMissing);
+  EXPECT_EQ(bracket.Find(BoundVariant::kBestKnownOrObserved)->latency, Latency(10));
+  ASSERT_THAT(bracket.observed, SizeIs(2));
+  EXPECT_EQ(bracket.observed[0].known, std::nullopt);  // relu has no time
+}
+
+// Rows of frameworks, as `infimum measure --by-bricks` keeps them.
+TEST(Observed, RowsOfFrameworksCountInThatBoundAlone) {
+  Observed made = Make();
+  testing::KnownRows source;
+  AddOwn(made.graph, source);
+  const auto observe = [&](const Layer& layer, const std::string& framework, double time) {
+    Measurement row = testing::MeasuredRow(KeyOf(*layer.workload), framework, {Latency(time)});
+    row.candidate.library = kObservedLibrary;
+    row.contract = NativeContract(*layer.workload);
+    source.Add(std::move(row), {{{framework, "1"}}, 1});
+  };
+  observe(made.graph.layers[0], "openvino-2026.4", 1);
+  observe(made.graph.layers[1], "onnxruntime-1.31", 5);
+  const Bracket bracket = testing::BracketOf(made.graph, source);
+  EXPECT_EQ(bracket.Find(BoundVariant::kSequential)->latency, Latency(12.5));
+  EXPECT_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency, Latency(12.5));
+  EXPECT_EQ(bracket.Find(BoundVariant::kBestKnownOrObserved)->latency, Latency(1 + 4 + 2.5));
+  EXPECT_EQ(bracket.layers[0].candidate->library, "test");
+  // The evidence shows them; none of them is the best.
+  Result<CandidatesOfModel> candidates = CandidatesOf(made.graph, source, testing::TestSelection(1));
+  ASSERT_TRUE(candidates.ok());
+  for (const WorkloadCandidates& one : candidates->workloads)
+    EXPECT_FALSE(one.candidates.at(*one.best).row.candidate.is_observed());
+  EXPECT_TRUE(std::ranges::any_of(candidates->workloads, [](const WorkloadCandidates& one) {
+    return one.candidates.front().row.candidate.is_observed();
+  }));
 }
 
 }  // namespace

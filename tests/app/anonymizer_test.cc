@@ -134,17 +134,17 @@ TEST(Anonymizer, ARunKeepsWhatRulesReadAndNothingElse) {
 
 TEST(Anonymizer, ABracketsRunsAndCandidatesKeepOnlyKnownNames) {
   Bracket bracket;
-  bracket.layers.resize(3);
+  bracket.layers.resize(2);
   bracket.layers[0].candidate = Candidate{"onednn", "gemm:jit", "", "", false};
   bracket.layers[1].candidate = Candidate{"secretlib", "secret", "", "", false};
-  bracket.layers[2].candidate = Candidate{"observed", "onnxruntime-1.31.1+secret", "", "", false};
+  bracket.observed = {{{LayerId(2)}, Latency(1), {}, {"observed", "onnxruntime-1.31.1+secret", "", "", false}}};
   bracket.upper = {
       {"onnxruntime 1.31.1+secret", Latency(1), {}}, {"secretrt 2", Latency(1), {}}, {"demonstrated", {}, {}}};
   bracket.what_ifs = {{"free:secret/fc", 1, {}}, {"contract:bf16", 1, {}}};
   Anonymizer().Rename(bracket);
   EXPECT_EQ(bracket.layers[0].candidate->name(), "onednn/gemm:jit");
   EXPECT_EQ(bracket.layers[1].candidate->name(), "other/candidate-1");
-  EXPECT_EQ(bracket.layers[2].candidate->name(), "observed/onnxruntime-1.31.1");
+  EXPECT_EQ(bracket.observed[0].candidate.name(), "observed/onnxruntime-1.31.1");
   EXPECT_EQ(bracket.upper[0].name, "onnxruntime 1.31.1");
   EXPECT_EQ(bracket.upper[1].name, "engine");
   EXPECT_EQ(bracket.upper[2].name, "demonstrated");

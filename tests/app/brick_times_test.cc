@@ -63,5 +63,29 @@ TEST(ComposedTime, SaysWhatItLacks) {
   EXPECT_TRUE(json["error"].is_null());
 }
 
+// Layers and regions are what the store has keys of; a block is not, and what takes no longer than a call has no time.
+TEST(ObservedRows, AreOfLayersAndRegionsLessACall) {
+  constexpr const char* kRelu = "pointwise kind=relu dtype=f32:-:f32 in=802816";
+  constexpr const char* kTanh = "pointwise kind=tanh dtype=f32:-:f32 in=802816";
+  ComposedTime composed;
+  composed.call = Latency(5);
+  composed.bricks = {Timed("relu", 2, 105, 3), Timed("block", 1, 300, 3), Timed("tanh", 1, 4, 0)};
+  composed.bricks[0].brick.text = kRelu;
+  composed.bricks[1].brick.text = std::string(kRelu) + "; " + kTanh;
+  composed.bricks[2].brick.text = kTanh;
+  for (BrickTime& one : composed.bricks) {
+    one.run.framework = "openvino";
+    one.run.framework_version = "2026.4.1";
+    one.run.end_to_end = {{{*one.latency, *one.latency + Latency(1), *one.latency + Latency(1)}}, {{*one.latency}}};
+  }
+  const std::vector<Measurement> rows = ObservedRows(composed, "2026-11-28T18:00:00Z");
+  ASSERT_EQ(rows.size(), 1);
+  EXPECT_EQ(rows[0].workload.text, kRelu);
+  EXPECT_EQ(rows[0].candidate.name(), "observed/openvino-2026.4.1");
+  ASSERT_EQ(rows[0].repetitions.size(), 2);
+  EXPECT_DOUBLE_EQ(rows[0].repetitions[0].median.count(), 101);
+  EXPECT_DOUBLE_EQ(rows[0].repetitions[1].median.count(), 100);
+}
+
 }  // namespace
 }  // namespace infimum::brick_times_test

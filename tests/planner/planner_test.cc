@@ -213,6 +213,18 @@ class BrokenSource : public MeasurementSource {
   Result<DevicePeaks> Peaks(const DeviceKey&) override { return DevicePeaks{}; }
 };
 
+// What a framework took is measured by no runner.
+TEST(LeaveOutKnown, KeepsEntriesThatOnlyAFrameworkRan) {
+  const Plan plan = PlanOf(Model("m"));
+  MemorySource source;
+  for (const PlanEntry& entry : plan.entries) {
+    Measurement row = TestRow(KeyOf(entry.workload).text);
+    row.candidate.library = kObservedLibrary;
+    source.Add(row, TestEnvironment());
+  }
+  EXPECT_EQ(*LeaveOutKnown(plan, source, Here(), {}), plan);
+}
+
 TEST(LeaveOutKnown, HandsOnTheErrorOfTheSource) {
   BrokenSource source;
   const Result<Plan> rest = LeaveOutKnown(PlanOf(Model("m")), source, Here(), {});

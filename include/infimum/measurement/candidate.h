@@ -2,6 +2,7 @@
 //
 //   onednn/brgconv:avx512_core     library "onednn", algorithm "brgconv:avx512_core"
 //   infimum/copy:stream            a kernel of ours
+//   observed/openvino-2026.4.1     what a framework ran, which a replay cannot: no bound of the best known counts it
 #pragma once
 
 #include <optional>
@@ -20,6 +21,8 @@ enum class CandidateTier {
 std::string_view Name(CandidateTier tier);
 std::optional<CandidateTier> FindTier(std::string_view name);
 
+inline constexpr std::string_view kObservedLibrary = "observed";
+
 struct Candidate {
   std::string library;
   std::string algorithm;
@@ -28,6 +31,7 @@ struct Candidate {
   bool library_choice = false;  // what the library's own heuristic picks first
 
   std::string name() const { return library + "/" + algorithm; }
+  bool is_observed() const { return library == kObservedLibrary; }
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

@@ -43,11 +43,15 @@ std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerVal
 // over them for each row of a; infimum/stored-panels makes a part f32 that all rows share; infimum/stored-dots has a in
 // 8 bits, rounded for each block, where the layer allows it.
 std::vector<Offer> StoredProductOffers(const MatMulConfig& config, const VectorKernels& kernels, bool has_vnni);
+// Products and convolutions of bytes with constant weights, in 16 bits and exact: infimum/as-s16/panels. Of convolutions
+// one group of channels, at most two dimensions.
+std::vector<Offer> WordProductOffers(const ConvolutionConfig& config, const LayerValues& values);
+std::vector<Offer> WordProductOffers(const MatMulConfig& config, const LayerValues& values);
 // Convolutions of 3x3 taps by minimal filtering in f32: infimum/winograd-4x4, -2x2 on images with the channels last,
-// infimum/winograd-4x4-blocked, -2x2-blocked on images in the library's blocks of 8 or 16 channels; of f16 and bf16
-// infimum/as-f32/winograd-4x4 and so on. The epilogue may be a sum with another image, then limits (ReLU, clip); or
-// limits or a function with its usual values, then such a sum. Empty for every other convolution and epilogue.
-std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogue& epilogue);
+// infimum/winograd-4x4-blocked, -2x2-blocked on images in the library's blocks of 8 or 16 channels; of f16, bf16 and
+// bytes infimum/as-f32/winograd-4x4 and so on. The epilogue may be a sum with another image, then limits (ReLU, clip);
+// or limits or a function with its usual values, then such a sum. Empty for every other convolution and epilogue.
+std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const LayerValues& values, const Epilogue& epilogue);
 std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values);
 std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, const LayerValues& values);
 std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const LayerValues& values);

@@ -2,7 +2,8 @@
 // 6x6 pixels become 36 matrices, each is multiplied by the taps' own transform, and the products become tiles of 4x4:
 // 36 multiplications in place of 144. F(2x2, 3x3) has 16 in place of 36, and taps of less than half the size. Images
 // have the channels last, as matrix products read them, or lie in blocks of channels, as the library's convolutions do.
-// All is computed in f32; images of f16 and bf16 are converted before and behind it.
+// All is computed in f32; images of f16, bf16 and bytes are converted before and behind it, the scales of bytes are in
+// the taps.
 //
 //   in=1x64x56x56, 64 channels out:  196 tiles; 36 products of [196 x 64] by [64 x 64]
 //
@@ -38,11 +39,13 @@ bool CanBeFiltered(const ConvolutionConfig& config) {
   const auto is_all = [](const Shape& shape, std::int64_t value) {
     return shape.rank() == 2 && shape.dims[0] == value && shape.dims[1] == value;
   };
-  const DataType type = config.types.input;
-  if (type != DataType::kF32 && type != DataType::kF16 && type != DataType::kBF16) return false;
-  if (config.types != OperandTypes{type, type, type} || config.transposed || config.groups != 1 ||
-      config.weights != Constness::kConstant)
-    return false;
+  const OperandTypes& types = config.types;
+  const auto is_byte = [](DataType type) { return type == DataType::kS8 || type == DataType::kU8; };
+  const bool are_bytes = is_byte(types.input) && is_byte(types.weights) && is_byte(types.output);
+  const bool are_floats =
+      types.input == DataType::kF32 || types.input == DataType::kF16 || types.input == DataType::kBF16;
+  if (!are_bytes && !(are_floats && types == OperandTypes{types.input, types.input, types.input})) return false;
+  if (config.transposed || config.groups != 1 || config.weights != Constness::kConstant) return false;
   if (!is_all(config.kernel, 3) || !is_all(config.stride, 1) || !is_all(config.dilation, 1)) return false;
   const Shape output = OutputShape(config);
   return config.input.dims[1] % kVector == 0 && config.output_channels % kVector == 0 &&
@@ -110,17 +113,24 @@ OrderOf OrderIn(ImageLayout layout, const Shape& shape) {
                                        wanted(shape.dims, LibraryType(DataType::kF32)));
 }
 
-// An image in a program's layout, as f32.
+// An image in a program's layout, as f32; of bytes less their zero point, in steps of their scale.
 class FloatImage {
  public:
-  Status Prepare(const HostTensor& tensor, const OrderOf& order) {
+  Status Prepare(const HostTensor& tensor, const OrderOf& order, std::int64_t zero = 0) {
     INFIMUM_RETURN_IF_ERROR(placed_.Prepare(tensor, order));
     data_ = placed_.As<float>();
     if (tensor.type() == DataType::kF32) return {};
     count_ = tensor.count();
     bytes_ = BytesPerElement(tensor.type());
-    load_ = Kernels().find_convert(tensor.type(), DataType::kF32);
-    store_ = Kernels().find_convert(DataType::kF32, tensor.type());
+    const bool is_unsigned = tensor.type() == DataType::kU8;
+    values_ = {1, static_cast<float>(zero), is_unsigned ? 0.0F : -128.0F, is_unsigned ? 255.0F : 127.0F};
+    if (IsInteger(tensor.type())) {
+      dequantize_ = Kernels().find_dequantize(tensor.type());
+      quantize_ = Kernels().find_quantize(tensor.type());
+    } else {
+      load_ = Kernels().find_convert(tensor.type(), DataType::kF32);
+      store_ = Kernels().find_convert(DataType::kF32, tensor.type());
+    }
     INFIMUM_ASSIGN_OR_RETURN(floats_, AlignedBuffer::Make(static_cast<std::size_t>(count_) * sizeof(float)));
     data_ = static_cast<float*>(floats_.data());
     return {};
@@ -129,10 +139,14 @@ class FloatImage {
   Status Unpack() { return placed_.Unpack(); }
   // Before and behind a run.
   void Load() const {
-    ForElements([&](char* own, float* value, std::int64_t count) { load_(own, value, count); });
+    ForElements([&](char* own, float* value, std::int64_t count) {
+      load_ != nullptr ? load_(own, value, count) : dequantize_(own, value, count, values_);
+    });
   }
   void Store() const {
-    ForElements([&](char* own, float* value, std::int64_t count) { store_(value, own, count); });
+    ForElements([&](char* own, float* value, std::int64_t count) {
+      store_ != nullptr ? store_(value, own, count) : quantize_(value, own, count, values_);
+    });
   }
   bool is_copy() const { return placed_.is_copy(); }
   float* data() const { return data_; }
@@ -152,6 +166,9 @@ class FloatImage {
   float* data_ = nullptr;
   std::int64_t count_ = 0, bytes_ = 0;  // of elements to convert
   ConvertRow load_ = nullptr, store_ = nullptr;
+  DequantizeRow dequantize_ = nullptr;  // of bytes, in their place
+  QuantizeRow quantize_ = nullptr;
+  QuantizeValues values_ = {};
 };
 
 // For all programs at once, of which one runs at a time: in a whole model the next layer finds it in the caches.
@@ -169,10 +186,12 @@ Result<std::shared_ptr<ThreadScratch>> SharedScratch(std::int64_t floats) {
 class WinogradProgram : public Program {
  public:
   // F(tile x tile, 3x3)
-  WinogradProgram(std::int64_t tile, ImageLayout layout, const ConvolutionConfig& config, const End& end)
+  WinogradProgram(std::int64_t tile, ImageLayout layout, const ConvolutionConfig& config, const ProductValues& values,
+                  const End& end)
       : tile_(tile),
         layout_(layout),
         config_(config),
+        values_(values),
         output_shape_(OutputShape(config)),
         end_(end),
         kernels_(Kernels()) {}
@@ -224,8 +243,8 @@ class WinogradProgram : public Program {
   std::int64_t PartOf(std::int64_t channels) const { return layout_ == ImageLayout::kBlocked ? kVector : channels; }
 
   Status Bind(const Problem& problem) {
-    INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], OrderIn(layout_, config_.input)));
-    INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], OrderIn(layout_, output_shape_)));
+    INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], OrderIn(layout_, config_.input), values_.input_zero));
+    INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], OrderIn(layout_, output_shape_), values_.output_zero));
     if (end_.added)
       INFIMUM_RETURN_IF_ERROR(
           added_.emplace().Prepare(*problem.operands[*end_.added], OrderIn(layout_, output_shape_)));
@@ -236,7 +255,8 @@ class WinogradProgram : public Program {
     if (config_.bias) {
       INFIMUM_ASSIGN_OR_RETURN(bias_buffer_, AlignedBuffer::Make(static_cast<std::size_t>(outputs()) * sizeof(float)));
       auto* const bias = static_cast<float*>(bias_buffer_.data());
-      for (std::int64_t c = 0; c < outputs(); ++c) bias[c] = static_cast<float>(problem.operands[2]->Get(c));
+      for (std::int64_t c = 0; c < outputs(); ++c)
+        bias[c] = static_cast<float>(problem.operands[2]->Get(c) * ScaleOf(c));
       bias_ = bias;
     }
     const CpuFeatures& features = Features();
@@ -263,6 +283,11 @@ class WinogradProgram : public Program {
     return near * taps <= far * taps + 4 * tiles * of_tile ? near : far;
   }
 
+  // From sums of bytes, of a channel, to steps of the result.
+  double ScaleOf(std::int64_t channel) const {
+    return values_.scaled ? values_.input_scale * values_.WeightScale(channel) / values_.output_scale : 1;
+  }
+
   // Between two of a tile's rows; all of a tile are side by side, since writing to 36 pages in turn is slow.
   std::int64_t input_step() const { return inputs() + kSkew; }
   std::int64_t sum_step() const { return outputs() + kSkew; }
@@ -283,10 +308,11 @@ class WinogradProgram : public Program {
       const std::int64_t columns = std::min(kPackedColumns, outputs() - panel);
       float* const base = to + panel * inputs();
       for (std::int64_t column = 0; column < columns; ++column) {
+        const double scale = ScaleOf(panel + column), zero = values_.scaled ? values_.WeightZero(panel + column) : 0;
         for (std::int64_t c = 0; c < inputs(); ++c) {
           std::array<double, 9> g;
           for (std::size_t k = 0; k < 9; ++k)
-            g[k] = weights.Get(((panel + column) * inputs() + c) * 9 + static_cast<std::int64_t>(k));
+            g[k] = scale * (weights.Get(((panel + column) * inputs() + c) * 9 + static_cast<std::int64_t>(k)) - zero);
           for (std::int64_t product = 0; product < products(); ++product) {
             const Rows &down = g_rows[product / size], &across = g_rows[product % size];
             double sum = 0;
@@ -374,6 +400,7 @@ class WinogradProgram : public Program {
   std::int64_t tile_;
   ImageLayout layout_;
   ConvolutionConfig config_;
+  ProductValues values_;
   Shape output_shape_;
   End end_;
   const VectorKernels& kernels_;
@@ -390,16 +417,17 @@ class WinogradProgram : public Program {
 
 }  // namespace
 
-std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
-  if (!CanBeFiltered(config)) return {};
+std::vector<Offer> WinogradOffers(const ConvolutionConfig& config, const LayerValues& own, const Epilogue& epilogue) {
+  if (!CanBeFiltered(config) || (IsInteger(config.types.input) && !epilogue.empty())) return {};
   const Shape output = OutputShape(config);
   const std::optional<End> end = EndOf(epilogue, output, config.types.output);
   if (!end) return {};
+  const ProductValues values = ProductValuesOf(config.types, config.input.dims[1] * 9, own);
   std::vector<Offer> offers;
   const auto add = [&](const std::string& name, std::int64_t tile, ImageLayout layout) {
     Offer& offer = offers.emplace_back(
-        KernelOffer(name, [tile, layout, config, end = *end](const Problem& problem) -> MadeProgram {
-          return Prepared<Program>(std::make_unique<WinogradProgram>(tile, layout, config, end), problem);
+        KernelOffer(name, [tile, layout, config, values, end = *end](const Problem& problem) -> MadeProgram {
+          return Prepared<Program>(std::make_unique<WinogradProgram>(tile, layout, config, values, end), problem);
         }));
     offer.input_orders = {OrderIn(layout, config.input)};
     if (end->added) offer.input_orders.push_back(OrderIn(layout, output));

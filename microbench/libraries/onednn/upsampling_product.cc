@@ -71,10 +71,6 @@ MatMulConfig ProductOf(const Upsampling& layer) {
 // Whether a product reads and writes rows one after the other, as the copy behind it needs.
 bool IsRowMajor(std::string_view layout) { return layout == "abc" || layout == "ab" || layout == "acdb"; }
 
-OrderOf ChannelsLast(const Shape& shape) {
-  return std::make_shared<MemoryOrder>(PlainDesc(shape, DataType::kF32), ChannelsLastDesc(shape, DataType::kF32));
-}
-
 // The product, then each pixel's blocks to their places. Input and output have the channels last: as they come where
 // the tensors lie so, else in copies.
 class UpsamplingProgram : public Program {
@@ -82,8 +78,8 @@ class UpsamplingProgram : public Program {
   Status Prepare(const ConvolutionConfig& config, const Upsampling& layer, const Offer& product,
                  const Problem& problem) {
     layer_ = layer;
-    INFIMUM_RETURN_IF_ERROR(model_input_.Prepare(*problem.operands[0], ChannelsLast(config.input)));
-    INFIMUM_RETURN_IF_ERROR(model_output_.Prepare(*problem.outputs[0], ChannelsLast(OutputShape(config))));
+    INFIMUM_RETURN_IF_ERROR(model_input_.Prepare(*problem.operands[0], ChannelsLastOrder(config.input)));
+    INFIMUM_RETURN_IF_ERROR(model_output_.Prepare(*problem.outputs[0], ChannelsLastOrder(OutputShape(config))));
     footprint_ = Bytes{static_cast<std::int64_t>(problem.outputs[0]->bytes())};
     const Shape input_shape{{1, layer.pixels(), layer.inputs}};
     INFIMUM_ASSIGN_OR_RETURN(input_, HostTensor::Over(model_input_.data(), input_shape, DataType::kF32));
@@ -158,8 +154,8 @@ std::vector<Offer> UpsamplingProductOffers(const ConvolutionConfig& config) {
       return Prepared<Program>(std::make_unique<UpsamplingProgram>(), config, layer, product, problem);
     };
     offer.place = [config](const Problem& problem) -> Result<std::vector<Placement>> {
-      return std::vector<Placement>{{problem.operands[0], ChannelsLast(config.input)},
-                                    {problem.outputs[0], ChannelsLast(OutputShape(config))}};
+      return std::vector<Placement>{{problem.operands[0], ChannelsLastOrder(config.input)},
+                                    {problem.outputs[0], ChannelsLastOrder(OutputShape(config))}};
     };
     offers.push_back(std::move(offer));
   }

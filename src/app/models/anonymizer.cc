@@ -101,7 +101,7 @@ void Anonymizer::Rename(ModelGraph& graph, const std::string& name) {
 
 void Anonymizer::Rename(Candidate& candidate) {
   if (candidate.library.empty()) return;  // no row stands behind it
-  if (candidate.library == "observed") {
+  if (candidate.is_observed()) {
     // "onnxruntime-1.31.1"
     const std::size_t dash = candidate.algorithm.rfind('-');
     const std::string framework = FrameworkName(candidate.algorithm.substr(0, dash));
@@ -120,6 +120,7 @@ void Anonymizer::Rename(Bracket& bracket) {
     if (layer.choice) Rename(layer.choice->candidate);
   }
   for (RegionLatency& region : bracket.regions) Rename(region.candidate);
+  for (ObservedNode& node : bracket.observed) Rename(node.candidate);
   for (WhatIfOutcome& outcome : bracket.what_ifs) {
     // Others name layers or dimensions.
     const auto begins = [&](std::string_view kind) { return outcome.name.starts_with(kind); };

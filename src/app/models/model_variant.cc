@@ -65,7 +65,8 @@ Result<bool> HasRows(const ModelGraph& graph, MeasurementSource& source, const S
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Measurement> rows, source.Find(keys, selection));
   // Not warm ones that stand for cold weights, of layers that have none.
   return std::ranges::any_of(rows, [&](const Measurement& row) {
-    return row.outcome == Outcome::kMeasured && (!selection.cache || row.cache == *selection.cache);
+    return row.outcome == Outcome::kMeasured && !row.candidate.is_observed() &&
+           (!selection.cache || row.cache == *selection.cache);
   });
 }
 

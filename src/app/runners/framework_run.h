@@ -75,8 +75,8 @@ Status CheckFramework(const FrameworkOptions& options);
 Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,
                                     const FrameworkOptions& options, Talk& talk);
 
-// Several models end to end in ONNX Runtime: each process goes through all of them, so that starting it costs once. In
-// their order, each a run or why there is none.
+// Several models end to end, in ONNX Runtime or OpenVINO: each process goes through all of them, so that starting it
+// costs once. In their order, each a run or why there is none.
 Result<std::vector<Result<RunProfile>>> MeasureInTurn(const Installation& installation,
                                                       const std::vector<std::filesystem::path>& models,
                                                       const FrameworkOptions& options, Talk& talk);

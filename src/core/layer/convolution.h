@@ -50,6 +50,10 @@ struct ConvolutionConfig {
 // Forward, by dimension:   (in + pad_begin + pad_end - dilation (kernel - 1) - 1) / stride + 1.
 // Transposed:              stride (in - 1) + dilation (kernel - 1) + 1 - pad_begin - pad_end + output_pad.
 Shape OutputShape(const ConvolutionConfig& config);
+// Each channel by itself.
+inline bool IsDepthwise(const ConvolutionConfig& config) {
+  return config.groups > 1 && config.groups == config.input.dims[1] && config.groups == config.output_channels;
+}
 
 // Forward: out_channels x channels / groups x kernel; transposed: channels x out_channels / groups x kernel.
 Shape WeightShape(const ConvolutionConfig& config);

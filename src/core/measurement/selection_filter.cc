@@ -50,13 +50,18 @@ struct Standing {
   std::string_view newest;           // UTC times of one format compare as text
 };
 
+// What frameworks ran is each one's own.
+std::string_view LibraryOf(const Candidate& candidate) {
+  return candidate.is_observed() ? candidate.algorithm : candidate.library;
+}
+
 // For each library the environment that its rows are taken from.
 std::map<std::string_view, EnvironmentKey> ChooseEnvironments(std::span<const Measurement> rows,
                                                               std::span<const std::size_t> places) {
   std::map<std::string_view, std::map<EnvironmentKey, Standing>> standings;
   for (const std::size_t place : places) {
     const Measurement& row = rows[place];
-    Standing& standing = standings[row.candidate.library][row.environment];
+    Standing& standing = standings[LibraryOf(row.candidate)][row.environment];
     if (row.outcome != Outcome::kSkipped) standing.tried.insert(row.workload.text);
     standing.newest = std::max(standing.newest, std::string_view(row.measured_at));
   }
@@ -88,8 +93,9 @@ std::vector<std::size_t> AdmittedPlaces(std::span<const Measurement> rows,
   }
   if (selection.environment) return places;
   const auto chosen = ChooseEnvironments(rows, places);
-  std::erase_if(places,
-                [&](std::size_t place) { return chosen.at(rows[place].candidate.library) != rows[place].environment; });
+  std::erase_if(places, [&](std::size_t place) {
+    return chosen.at(LibraryOf(rows[place].candidate)) != rows[place].environment;
+  });
   return places;
 }
 

@@ -24,7 +24,8 @@ namespace infimum {
 //  - of the selected environment, or where none is selected, for each candidate library, of one environment among
 //    those of the rows that passed the other conditions: the one in which most workloads were tried (measured, failed
 //    or unsupported; a campaign that has only begun does not hide a finished one); of equals the one with the newest
-//    row; of those the greater key, so that the choice does not depend on the order.
+//    row; of those the greater key, so that the choice does not depend on the order. Of what was observed each
+//    framework's version is a library.
 std::vector<std::size_t> AdmittedPlaces(std::span<const Measurement> rows,
                                         const std::map<EnvironmentKey, Environment>& environments,
                                         const Selection& selection);

@@ -28,13 +28,16 @@ struct Candidate {
   std::string refusal{};  // why it is not timed
 };
 
-// In the forms of a convolution, and in those of a matrix product that are convolutions.
-bool LosesPrecision(const Layer& layer, const Implementation& implementation) {
-  if (!layer.signed_input) return false;
+// Why it is not timed; empty where it is. Signed inputs lose a bit in the forms of a convolution, and in those of a
+// matrix product that are convolutions.
+std::string RefusalOf(const Layer& layer, const Implementation& implementation) {
+  if (!(layer.signed_input || layer.sums_bytes) || !LacksVnni(implementation.algorithm)) return "";
+  if (layer.sums_bytes)
+    return "unsupported: code for processors without VNNI adds products of bytes in 16 bits, which overflow";
   const dnnl::primitive::kind kind = implementation.description.get_kind();
   const bool convolves = kind == dnnl::primitive::kind::convolution || kind == dnnl::primitive::kind::deconvolution;
-  if (!convolves && implementation.algorithm.rfind("convolution-as-matmul/", 0) != 0) return false;
-  return HalvesSignedWeights(implementation.algorithm);
+  if (!convolves && implementation.algorithm.rfind("convolution-as-matmul/", 0) != 0) return "";
+  return "unsupported: code for processors without VNNI loses a bit of signed inputs";
 }
 
 // "acdb,abcd->acdb": inputs (row-major ones at the end are left out), then the output.
@@ -63,8 +66,7 @@ std::vector<Candidate> CandidatesOf(const Layer& layer) {
     Candidate candidate{"onednn/" + implementation.algorithm, "", implementation};
     if (implementation.prefix.empty())
       candidate.layouts = layer.layouts == "*" ? LayoutsOf(implementation) : layer.layouts;
-    if (LosesPrecision(layer, implementation))
-      candidate.refusal = "unsupported: code for processors without VNNI loses a bit of signed inputs";
+    candidate.refusal = RefusalOf(layer, implementation);
     candidates.push_back(std::move(candidate));
   }
   return candidates;

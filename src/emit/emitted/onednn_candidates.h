@@ -29,6 +29,7 @@ struct Layer {
   // where it sees other shapes.
   std::string layouts{};
   bool signed_input = false;  // 8-bit signed inputs
+  bool sums_bytes = false;    // 8-bit unsigned ones, more than one product for each output channel
 };
 
 // At namespace scope of a source: `const Registration kRegistered({...});`

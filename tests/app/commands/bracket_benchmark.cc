@@ -1,7 +1,8 @@
 // Where a model's bounds, its demonstrated run and frameworks' runs stand on this machine, as a table in Markdown:
 //
 //   benchmarks bracket [--budget 5m] [--analyses 6] [--confirm 2m] [--rounds 3] [--folder DIR] [--threads N]
-//                      [--framework onnxruntime,openvino] [--python PATH] MODEL[:NAME=N,...]...
+//                      [--framework onnxruntime,openvino,pytorch] [--python PATH] [--modules FILE.py]
+//                      MODEL[:NAME=N,...]...
 //
 // Every model is analyzed until nothing is missing, as often as `analyses` says at most; with --confirm what decides
 // its bound is measured again for that long. Then the frameworks and the demonstrated run are measured in turn,
@@ -9,7 +10,8 @@
 // each the fastest run in the store counts, by the mean of its processes. With --folder the stores stay, and another
 // run goes on with them (--rounds 0: as they are).
 //
-// A framework that cannot run a model in the first round is left out there, with its reason.
+// A framework that cannot run a model in the first round is left out there, with its reason; pytorch, which is
+// compiled, of models whose name is no function in the file of --modules.
 //
 //   F1           bound fused-sequential          T      the fastest framework
 //   R            the demonstrated run            error  R over the sum of its parts, with that share of their weights
@@ -34,6 +36,7 @@
 #include <string>
 #include <vector>
 
+#include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
 #include "tests/app/commands/model_arguments.h"
@@ -52,7 +55,7 @@ struct Options {
   std::string confirm;
   int analyses = 6;
   int rounds = 3;
-  std::string folder, python;
+  std::string folder, python, modules;
   std::string threads = "1";
   std::vector<std::string> frameworks{"onnxruntime"};
   std::vector<std::string> models;
@@ -81,6 +84,7 @@ class Bench {
         options.folder.empty() ? program_.folder() : std::filesystem::absolute(options.folder);
     std::filesystem::create_directories(folder);
     named_.insert(named_.end(), {"--db", (folder / (name_ + ".db")).string(), "--threads", options.threads});
+    if (!HasModule()) std::erase(frameworks_, "pytorch");
   }
 
   Standing Measure() {
@@ -88,8 +92,8 @@ class Bench {
     standing.name = name_;
     for (int i = 0; i < options_.analyses; ++i) {
       const Ended ended = Run("analyze",
-                              With({"--budget", options_.budget, "--report", "report.json", "--quiet", "--framework",
-                                    Join(options_.frameworks, ",")}),
+                              WithModule({"--budget", options_.budget, "--report", "report.json", "--quiet",
+                                          "--framework", Join(frameworks_, ",")}),
                               standing);
       if (ended.exit_code != 0 || !IsUnfinished()) break;
     }
@@ -98,7 +102,9 @@ class Bench {
     for (int round = 0; round < options_.rounds && standing.faults.empty(); ++round) {
       std::size_t left = frameworks_.size();
       std::erase_if(frameworks_, [&](const std::string& framework) {
-        const bool runs = Run("measure", With({"--quiet", "--framework", framework}), standing).exit_code == 0;
+        const std::vector<std::string> measured{"--quiet", "--framework", framework};
+        const bool is_module = framework == "pytorch";
+        const bool runs = Run("measure", is_module ? WithModule(measured) : With(measured), standing).exit_code == 0;
         if (runs || round > 0 || left == 1) return false;
         --left;
         std::fprintf(stderr, "%s: left out: %s\n", name_.c_str(), standing.faults.back().c_str());
@@ -115,6 +121,17 @@ class Bench {
   std::vector<std::string> With(std::vector<std::string> arguments) const {
     if (!options_.python.empty()) arguments.insert(arguments.end(), {"--python", options_.python});
     return arguments;
+  }
+
+  bool HasModule() const {
+    if (options_.modules.empty()) return false;
+    const Result<std::string> text = ReadFile(options_.modules);
+    return text.ok() && text->find("def " + name_ + "(") != std::string::npos;
+  }
+  std::vector<std::string> WithModule(std::vector<std::string> arguments) const {
+    if (std::ranges::count(frameworks_, "pytorch") > 0)
+      arguments.insert(arguments.end(), {"--module", options_.modules + ":" + name_, "--mode", "compiled"});
+    return With(std::move(arguments));
   }
 
   Ended Run(const std::string& command, const std::vector<std::string>& more, Standing& standing) {
@@ -298,6 +315,8 @@ Options Parse(int argc, char** argv) {
       options.folder = argv[++i];
     } else if (argument == "--python" && has_value) {
       options.python = argv[++i];
+    } else if (argument == "--modules" && has_value) {
+      options.modules = std::filesystem::absolute(argv[++i]).string();
     } else if (argument == "--threads" && has_value) {
       options.threads = argv[++i];
     } else if (argument == "--framework" && has_value) {
@@ -337,7 +356,7 @@ bool HoldsAgainstFrameworks(const std::vector<Standing>& rows) {
 
 INFIMUM_BENCHMARK(bracket,
                   "[--budget TIME] [--analyses N] [--confirm TIME] [--rounds N] [--folder DIR] [--threads N] "
-                  "[--framework F,...] [--python PATH] MODEL[:NAME=N,...]...") {
+                  "[--framework F,...] [--python PATH] [--modules FILE] MODEL[:NAME=N,...]...") {
   const infimum::testing::Options options = infimum::testing::Parse(argc, argv);
   if (options.models.empty()) {
     return 2;

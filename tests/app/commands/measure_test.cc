@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/app/commands/program.h"
@@ -37,13 +38,15 @@ TEST(Measure, ReportsAnInferenceWithAndWithoutTheProfiler) {
             "infimum.db); under the profiler 1.075 ms (+2.5 %), of which layers 0.850 ms\n");
 }
 
-// In place of Python: 1 ms for each model, of several in a list; one whose name contains `failing` fails.
-std::string PythonThatMeasures(const ProgramTest& program, const std::string& failing) {
+// In place of Python: 1 ms for each model, or `each` and 1 us for the one that does nothing; of several in a list; one
+// whose name contains `failing` fails.
+std::string PythonThatMeasures(const ProgramTest& program, const std::string& failing, const char* each = "") {
   std::string script = R"(#!/bin/sh
 shift
 while [ "$1" != --device ]; do
+  case "$1" in *nothing*) us=1;; *) us=EACH;; esac
   sha=$(sha256sum "$1" | cut -d' ' -f1)
-  run='{"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","threads":1,"model_sha256":"'$sha'","end_to_end":[{"samples_us":[1000,1000]}]}'
+  run='{"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","threads":1,"model_sha256":"'$sha'","end_to_end":[{"samples_us":['$us','$us']}]}'
   case "$1" in *FAILING*) run='{"failed":"ONNX Runtime has no such kernel"}';; esac
   runs="$runs,$run"
   count=x$count
@@ -55,6 +58,8 @@ runs=${runs#,}
 echo "$runs" >"$2"
 )";
   script.replace(script.find("FAILING"), 7, failing);
+  if (*each == '\0') script.replace(script.find("us=1;"), 5, "us=1000;");
+  script.replace(script.find("EACH"), 4, *each == '\0' ? "1000" : each);
   const std::string python = program.Write("python-" + failing, script);
   std::filesystem::permissions(python, std::filesystem::perms::owner_all);
   return python;
@@ -94,6 +99,26 @@ TEST(Measure, ABrickThatCannotBeMeasuredIsLeftOutOfTheSum) {
       {"measure", model, "--by-bricks", "--db", "other.db", "--python", PythonThatMeasures(program, "nothing")});
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.errors, HasSubstr("a model that does nothing could not be measured"));
+}
+
+// A framework's time of a layer or group that it runs alone counts beside the best known kernels, and is no candidate
+// of them.
+TEST(Measure, BricksThatAreLayersCountInTheBoundOfWhatWasObserved) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const std::string python = PythonThatMeasures(program, "no-brick", "2");
+  program.Run({"analyze", model, "--backend", "fake", "--framework", "none", "--report", "r.html"});
+  const nlohmann::json before = program.Json({"bound", model, "--backend", "fake", "--format", "json"});
+  program.Run({"measure", model, "--backend", "fake", "--by-bricks", "--cut", "fused", "--python", python});
+  const nlohmann::json after = program.Json({"bound", model, "--backend", "fake", "--format", "json"});
+  std::map<std::string, double> bounds;
+  for (const nlohmann::json& bound : after["bounds"]) bounds[bound["variant"]] = bound["latency_us"];
+  for (const nlohmann::json& bound : before["bounds"]) EXPECT_EQ(bounds[bound["variant"]], bound["latency_us"]);
+  EXPECT_EQ(after["best_known_us"], before["best_known_us"]);
+  ASSERT_FALSE(after["observed"].empty());
+  EXPECT_LT(bounds.at("best-known-or-observed"), bounds.at("fused-sequential"));
+  EXPECT_EQ(after["observed"][0]["candidate"], "observed/onnxruntime-1.31.1");
+  EXPECT_LT(after["observed"][0]["latency_us"], after["observed"][0]["known_us"]);
 }
 
 std::string HashOf(const ProgramTest& program, const std::string& model) {

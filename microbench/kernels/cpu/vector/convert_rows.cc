@@ -143,6 +143,30 @@ void Dequantize(const void* x, float* __restrict y, std::int64_t count, Quantize
   }
 }
 
+template <class From>
+void Widen(const void* x, std::int16_t* __restrict y, std::int64_t count, std::int32_t zero) {
+  const From* __restrict from = static_cast<const From*>(x);
+  const auto less = static_cast<std::int16_t>(zero);
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) y[i] = static_cast<std::int16_t>(static_cast<std::int16_t>(from[i]) - less);
+}
+
+template <class To>
+void Requantize(const std::int32_t* __restrict sums, const float* __restrict scales, const float* __restrict shifts,
+                void* y, std::int64_t count, QuantizeValues values) {
+  To* __restrict to = static_cast<To*>(y);
+  const float zero = values.zero, low = values.low, high = values.high;
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float value = static_cast<float>(sums[i]) * scales[i] + shifts[i];
+    if constexpr (std::is_same_v<To, float>) {
+      to[i] = value;
+    } else {
+      to[i] = static_cast<To>(static_cast<std::int32_t>(Min(high, Max(low, __builtin_rintf(value) + zero))));
+    }
+  }
+}
+
 }  // namespace
 
 ConvertRow FindConvert(DataType from, DataType to) {
@@ -162,6 +186,20 @@ DequantizeRow FindDequantize(DataType from) {
   return WithStored(from, []<class From>(From) -> DequantizeRow {
     if constexpr (std::is_integral_v<From> && (sizeof(From) <= 2 || std::is_same_v<From, std::int32_t>))
       return Dequantize<From>;
+    return nullptr;
+  });
+}
+
+WidenRow FindWiden(DataType from) {
+  return WithStored(from, []<class From>(From) -> WidenRow {
+    if constexpr (std::is_integral_v<From> && sizeof(From) == 1) return Widen<From>;
+    return nullptr;
+  });
+}
+
+RequantizeRow FindRequantize(DataType to) {
+  return WithStored(to, []<class To>(To) -> RequantizeRow {
+    if constexpr (std::is_same_v<To, float> || (std::is_integral_v<To> && sizeof(To) == 1)) return Requantize<To>;
     return nullptr;
   });
 }

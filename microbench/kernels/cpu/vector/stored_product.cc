@@ -18,6 +18,7 @@ typedef std::int32_t UnalignedIntegers __attribute__((vector_size(INFIMUM_VECTOR
 inline Floats LoadFloats(const void* from) { return *static_cast<const UnalignedFloats*>(from); }
 inline Integers LoadIntegers(const void* from) { return *static_cast<const UnalignedIntegers*>(from); }
 inline void Store(float* to, Floats value) { *reinterpret_cast<UnalignedFloats*>(to) = value; }
+inline void Store(std::int32_t* to, Integers value) { *reinterpret_cast<UnalignedIntegers*>(to) = value; }
 
 // Zero points, a byte each. The compiler would convert them one by one.
 inline Floats LoadZeros(const char* from) {
@@ -115,17 +116,45 @@ constexpr int kWidest = kFloats == 16 ? 4 : 2;
 
 constexpr std::int64_t kLine = 16;  // floats of a cache line
 
+// What a panel is made of: numbers, or pairs of 16 bits whose products are added.
+template <class Number>
+struct Lanes;
+template <>
+struct Lanes<float> {
+  using Vector = Floats;
+  static Vector Load(const float* from) { return LoadFloats(from); }
+  static Vector Repeat(float value) { return value - Vector{}; }  // adding to zero would be an instruction
+  static Vector Add(Vector sum, Vector x, Vector factor) { return sum + x * factor; }
+};
+template <>
+struct Lanes<std::int32_t> {
+  using Vector = Integers;
+  static Vector Load(const std::int32_t* from) { return LoadIntegers(from); }
+  static Vector Repeat(std::int32_t value) { return value - Vector{}; }
+  static Vector Add(Vector sum, Vector x, Vector factor) {
+#if defined(__AVX512F__)
+    return sum + (Integers)_mm512_madd_epi16((__m512i)x, (__m512i)factor);
+#elif defined(__AVX2__)
+    return sum + (Integers)_mm256_madd_epi16((__m256i)x, (__m256i)factor);
+#else
+    return sum + (Integers)_mm_madd_epi16((__m128i)x, (__m128i)factor);
+#endif
+  }
+};
+
 // kRows rows of a times kWide vectors of a panel's columns. With each of the panel's first `fetches` rows a line of
 // `next` comes near.
-template <int kRows, int kWide>
-[[gnu::noinline]] void Block(const float* panel, std::int64_t columns, std::int64_t depth, const float* a,
-                             std::int64_t a_step, float* y, std::int64_t y_step, bool is_first, const float* next,
+template <int kRows, int kWide, class Number>
+[[gnu::noinline]] void Block(const Number* panel, std::int64_t columns, std::int64_t depth, const Number* a,
+                             std::int64_t a_step, Number* y, std::int64_t y_step, bool is_first, const Number* next,
                              std::int64_t fetches) {
-  Floats sums[kRows][kWide];
+  using Of = Lanes<Number>;
+  using Sum = typename Of::Vector;
+  Sum sums[kRows][kWide];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < kWide; ++v) sums[r][v] = is_first ? Floats{} : LoadFloats(y + r * y_step + v * kFloats);
+    for (int v = 0; v < kWide; ++v) sums[r][v] = is_first ? Sum{} : Of::Load(y + r * y_step + v * kFloats);
   // Rows in threes: an address is a pointer and once or twice the step in bytes. Opaque, so that no row gets a pointer
   // of its own: there are too few registers for six.
   std::int64_t step = a_step * 4;
@@ -134,14 +163,13 @@ template <int kRows, int kWide>
     asm("" : "+r"(first), "+r"(fourth), "+r"(step));
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const float from = *reinterpret_cast<const float*>((r < 3 ? first : fourth) + r % 3 * step);
-      const Floats factor = from - Floats{};  // adding to zero would be an instruction
+      const Sum factor = Of::Repeat(*reinterpret_cast<const Number*>((r < 3 ? first : fourth) + r % 3 * step));
 #pragma GCC unroll 4
-      for (int v = 0; v < kWide; ++v) sums[r][v] += LoadFloats(panel + v * kFloats) * factor;
+      for (int v = 0; v < kWide; ++v) sums[r][v] = Of::Add(sums[r][v], Of::Load(panel + v * kFloats), factor);
     }
     panel += columns, first += 4, fourth += 4;
   };
-  const float *const fetched = panel + fetches * columns, *const end = panel + depth * columns;
+  const Number *const fetched = panel + fetches * columns, *const end = panel + depth * columns;
   for (; panel != fetched; next += kLine) {
     __builtin_prefetch(next, 0, 2);
     add_row();
@@ -154,8 +182,9 @@ template <int kRows, int kWide>
 }
 
 // The lines of a panel that come near, so many with each block.
+template <class Number>
 struct Fetch {
-  const float* next;
+  const Number* next;
   std::int64_t left, share;
 
   std::int64_t Take() {
@@ -166,18 +195,36 @@ struct Fetch {
 };
 
 // kRows rows of a times a panel, added to y where it is not the first.
-template <int kRows>
-void Tile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step, float* y,
-          std::int64_t y_step, bool is_first, Fetch& fetch) {
+template <int kRows, class Number>
+void Tile(const Number* panel, std::int64_t columns, std::int64_t depth, const Number* a, std::int64_t a_step,
+          Number* y, std::int64_t y_step, bool is_first, Fetch<Number>& fetch) {
   std::int64_t column = 0;
   const auto run = [&]<int kWide>(std::integral_constant<int, kWide>) {
     for (; column + kWide * kFloats <= columns; column += kWide * kFloats) {
-      const float* const next = fetch.next;
+      const Number* const next = fetch.next;
       Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next, fetch.Take());
     }
   };
   run(std::integral_constant<int, kWidest>());
   if constexpr (kWidest > 2) run(std::integral_constant<int, 2>());
+  run(std::integral_constant<int, 1>());
+}
+
+template <class Number>
+void AllRows(const Number* panel, std::int64_t columns, std::int64_t depth, const Number* a, std::int64_t a_step,
+             std::int64_t rows, Number* y, std::int64_t y_step, bool is_first, const Number* next) {
+  // All groups of rows and blocks of columns fetch alike: memory hands out lines slower than one group asks for them.
+  const std::int64_t lines = next == panel ? 0 : depth * columns / kLine;
+  const std::int64_t blocks = (rows + 5) / 6 * ((columns + kWidest * kFloats - 1) / (kWidest * kFloats));
+  const std::int64_t share = (lines + blocks - 1) / blocks;
+  Fetch<Number> fetch{next, lines, share < depth ? share : depth};
+  const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
+    for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step)
+      Tile<kRows, Number>(panel, columns, depth, a, a_step, y, y_step, is_first, fetch);
+  };
+  run(std::integral_constant<int, 6>());
+  run(std::integral_constant<int, 4>());
+  run(std::integral_constant<int, 2>());
   run(std::integral_constant<int, 1>());
 }
 
@@ -283,19 +330,13 @@ void StoredPanel(const StoredMatrix& matrix, std::int64_t group, std::int64_t be
 
 void PanelTile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
                std::int64_t rows, float* y, std::int64_t y_step, bool is_first, const float* next) {
-  // All groups of rows and blocks of columns fetch alike: memory hands out lines slower than one group asks for them.
-  const std::int64_t lines = next == panel ? 0 : depth * columns / kLine;
-  const std::int64_t blocks = (rows + 5) / 6 * ((columns + kWidest * kFloats - 1) / (kWidest * kFloats));
-  const std::int64_t share = (lines + blocks - 1) / blocks;
-  Fetch fetch{next, lines, share < depth ? share : depth};
-  const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
-    for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step)
-      Tile<kRows>(panel, columns, depth, a, a_step, y, y_step, is_first, fetch);
-  };
-  run(std::integral_constant<int, 6>());
-  run(std::integral_constant<int, 4>());
-  run(std::integral_constant<int, 2>());
-  run(std::integral_constant<int, 1>());
+  AllRows(panel, columns, depth, a, a_step, rows, y, y_step, is_first, next);
+}
+
+void PairTile(const std::int32_t* panel, std::int64_t columns, std::int64_t depth, const std::int32_t* a,
+              std::int64_t a_step, std::int64_t rows, std::int32_t* y, std::int64_t y_step, bool is_first,
+              const std::int32_t* next) {
+  AllRows(panel, columns, depth, a, a_step, rows, y, y_step, is_first, next);
 }
 
 void QuantizeBlocks(const float* a, std::int64_t blocks, std::int64_t block, std::int8_t* elements, float* scales,

@@ -42,6 +42,11 @@ struct QuantizeValues {
 using QuantizeRow = void (*)(const float* x, void* y, std::int64_t count, QuantizeValues values);
 using DequantizeRow = void (*)(const void* x, float* y, std::int64_t count, QuantizeValues values);
 
+using WidenRow = void (*)(const void* x, std::int16_t* y, std::int64_t count, std::int32_t zero);
+// y = sums * scales + shifts; of integers rounded, the zero added, and limited (the values' scale is not used).
+using RequantizeRow = void (*)(const std::int32_t* sums, const float* scales, const float* shifts, void* y,
+                               std::int64_t count, QuantizeValues values);
+
 // Columns of a block of a packed matrix, see matrix_vector.
 inline constexpr std::int64_t kPackedColumns = 64;
 

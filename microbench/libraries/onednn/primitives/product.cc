@@ -32,7 +32,7 @@ memory::data_type BiasType(const Types& types, const Scaling& scaling) {
   return scaling.scaled ? memory::data_type::f32 : memory::data_type::s32;
 }
 
-bool HalvesSignedWeights(std::string_view algorithm) {
+bool LacksVnni(std::string_view algorithm) {
   const std::size_t colon = algorithm.find(':');
   const std::string_view set = colon == std::string_view::npos
                                    ? std::string_view()

@@ -42,11 +42,11 @@ Step Binary(std::string_view kind, memory::dims dims, memory::data_type type, bo
 // An accumulator of integers takes its bias in s32; a scaled product adds it in f32, after scaling.
 memory::data_type BiasType(const Types& types, const Scaling& scaling);
 
-// Whether code for signed 8-bit inputs of convolutions halves their weights, lest sums of 16 bits overflow: the last
-// bit is lost, more than a contract allows. Instruction sets without VNNI do; an implementation may be made for an
-// older set than the processor has, and then says so in its name, `algorithm`; one without a set in it uses the
-// processor's.
-bool HalvesSignedWeights(std::string_view algorithm);
+// Whether code for 8-bit inputs adds pairs of products in 16 bits, as instruction sets without VNNI do: sums of
+// unsigned inputs overflow, and convolutions of signed ones halve the weights lest they do, which loses the last bit;
+// both are more than a contract allows. An implementation may be made for an older set than the processor has, and then
+// says so in its name, `algorithm`; one without a set in it uses the processor's.
+bool LacksVnni(std::string_view algorithm);
 
 // `channel_mask`: the bit of the output channels among the weights' dimensions.
 dnnl::primitive_attr Attributes(const Scaling& scaling, int channel_mask, const std::vector<Step>& steps);

@@ -9,8 +9,13 @@
 
 #include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/libraries/onednn/program/memory_copy.h"
+#include "microbench/libraries/onednn/program/onednn_types.h"
 
 namespace infimum::cpu {
+
+inline OrderOf ChannelsLastOrder(const Shape& shape) {
+  return std::make_shared<MemoryOrder>(PlainDesc(shape, DataType::kF32), ChannelsLastDesc(shape, DataType::kF32));
+}
 
 class PlacedTensor {
  public:

@@ -149,7 +149,7 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
             "estimate, and list what to measure next within this time (20m) so that the interval narrows most")
       ->type_name("TIME");
   command->add_flag("--observed", options->stored.observed,
-                    "also use the layers of the framework's profiled run as candidates");
+                    "also count the layers of the framework's profiled run in best-known-or-observed");
   AddFormat(command, options->format);
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
   invocation.Bind(command, [options] { return RunBound(*options); });

@@ -84,7 +84,8 @@ Result<EstimateQuestion> AskForEstimate(const ModelGraph& graph, const Selection
     std::map<WorkloadKey, Latency>& of_device = best[batch.device.Key()];
     for (const Measurement& row : batch.rows) {
       const KeyedWorkload* keyed = row.repetitions.empty() ? nullptr : workloads.Find(row.workload.text);
-      if (keyed == nullptr || !Meets(row, selection.contract.value_or(NativeContract(keyed->workload))) ||
+      if (keyed == nullptr || row.candidate.is_observed() ||
+          !Meets(row, selection.contract.value_or(NativeContract(keyed->workload))) ||
           row.cache != StateOfRows(selection.cache.value_or(CacheState::kWarm), keyed->workload))
         continue;
       const Latency time = TimeOf(row);

@@ -140,6 +140,7 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
     time.latency = EndToEndOf(run);
     if (time.latency) time.interval = IntervalOf(run);
     if (!time.latency) time.why_not = "noisy: " + run.noisy;
+    time.run = run;
   };
   std::vector<fs::path> files;
   std::vector<std::size_t> measured;  // of each file
@@ -190,6 +191,31 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
   composed.call = *call.latency;
   Compose(composed);
   return composed;
+}
+
+std::vector<Measurement> ObservedRows(const ComposedTime& composed, const std::string& measured_at) {
+  std::vector<Measurement> rows;
+  for (const BrickTime& one : composed.bricks) {
+    const Result<Workload> workload = ParseWorkload(one.brick.text);
+    if (!one.latency || !workload.ok()) continue;
+    Measurement row;
+    row.workload = KeyOf(*workload);
+    row.candidate = {std::string(kObservedLibrary), one.run.framework + "-" + one.run.framework_version, "any", "any",
+                     false};
+    row.contract = NativeContract(*workload);
+    row.measured_at = measured_at;
+    for (const RunRepetition& process : one.run.end_to_end) {
+      if (process.samples.empty()) continue;
+      std::vector<Latency> samples = process.samples;
+      for (Latency& sample : samples) sample = std::max(sample - composed.call, Latency(0));
+      row.repetitions.push_back(Summarize(samples));
+      row.repetitions.back().beat = process.beat;
+    }
+    // What takes no longer than the call itself has no time that could be told from it.
+    const auto is_told = [](const Repetition& repetition) { return repetition.median > Latency(0); };
+    if (!row.repetitions.empty() && std::ranges::all_of(row.repetitions, is_told)) rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 std::string ComposedText(const ComposedTime& composed, std::size_t width) {

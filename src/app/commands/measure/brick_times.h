@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "infimum/graph/run_profile.h"
+#include "infimum/measurement/measurement.h"
 #include "src/app/runners/framework_run.h"
 #include "src/synth/brick_file.h"
 
@@ -27,6 +28,7 @@ struct BrickTime {
   std::optional<Latency> latency;  // of one call
   Interval interval;
   std::string why_not;  // where it has none
+  RunProfile run = {};  // its processes
 };
 
 struct ComposedTime {
@@ -54,6 +56,10 @@ struct BrickRuns {
 Result<ComposedTime> MeasureBricks(const Installation& installation, const std::filesystem::path& model,
                                    const FrameworkOptions& options, const synth::Cut& cut, const BrickRuns& runs,
                                    Talk& talk);
+
+// The bricks that are a layer or a region, which the store knows by their text, as rows "observed/openvino-2026.4.1"
+// that brackets of any model find: a framework's own time of just that, less what a call costs. Caches are warm.
+std::vector<Measurement> ObservedRows(const ComposedTime& composed, const std::string& measured_at);
 
 // As a table with its sum, and as JSON ("infimum.brick-times/1").
 std::string ComposedText(const ComposedTime& composed, std::size_t width);

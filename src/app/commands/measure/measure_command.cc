@@ -9,6 +9,7 @@
 #include "infimum/db/store.h"
 #include "infimum/measurement/statistics.h"
 #include "src/app/command.h"
+#include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/measure/brick_times.h"
 #include "src/app/options.h"
 #include "src/app/runners/campaign.h"
@@ -67,22 +68,23 @@ void WarnOfNoise(const RunProfile& run, Latency end_to_end, Talk& talk) {
 }
 
 // A run is kept under its device's identity, which a runner knows.
-Result<Device> DescribeDevice(const Installation& installation, const CampaignOptions& campaign,
-                              const FrameworkOptions& framework) {
+Result<RunnerDescription> DescribeHere(const Installation& installation, const CampaignOptions& campaign,
+                                       const FrameworkOptions& framework) {
   Result<RunnerDescription> here = DescribeRunner(installation, campaign);
-  if (here) return std::move(here->device);
+  if (here) return here;
   return Error{fmt::format("{} is measured on the device that --backend {} describes, and it describes none: {}",
                            framework.framework, campaign.backend, here.error().message)};
 }
 
 Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions framework, const Installation& installation,
-                            const Device& device, Store& store, Talk& talk) {
+                            RunnerDescription here, Store& store, Talk& talk) {
+  const DeviceKey device = here.device.Key();
   BrickRuns runs;
   runs.find = [&](const std::string& sha256) {
-    return store.FindRun(sha256, device.Key(), {}, framework.threads, framework.framework);
+    return store.FindRun(sha256, device, {}, framework.threads, framework.framework);
   };
   runs.keep = [&](RunProfile& run, const std::filesystem::path& file) -> Status {
-    run.device = device.Key().text;
+    run.device = device.text;
     INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(file, {.dims = run.dims}));
     run.contract = std::string(Name(MainContract(graph)));  // of its own types, which may not be the model's
     INFIMUM_RETURN_IF_ERROR(store.ImportRun(run));
@@ -91,6 +93,17 @@ Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions fram
   };
   INFIMUM_ASSIGN_OR_RETURN(const ComposedTime composed,
                            MeasureBricks(installation, options.model, framework, options.cut, runs, talk));
+  std::vector<Measurement> rows = ObservedRows(composed, UtcNow());
+  if (!rows.empty()) {
+    here.environment.libraries = {
+        {framework.framework, rows.front().candidate.algorithm.substr(framework.framework.size() + 1)}};
+    for (Measurement& row : rows) {
+      row.device = device;
+      row.environment = here.environment.Key();
+      row.evidence = here.environment.Told();
+    }
+    INFIMUM_RETURN_IF_ERROR(store.Import(here.device, here.environment, rows, {}));
+  }
   for (const BrickTime& one : composed.bricks)
     if (!one.latency)
       talk.Warn(fmt::format("{}, there {} times, is left out of the sum: {}", one.brick.name, one.brick.count(),
@@ -103,8 +116,9 @@ Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions fram
 }
 
 Result<int> RunMeasure(const MeasureOptions& options) {
-  if (options.by_bricks && options.framework.framework != framework::kOnnxRuntime)
-    return UsageError("--by-bricks: bricks are ONNX files, which onnxruntime alone runs");
+  if (options.by_bricks && options.framework.framework != framework::kOnnxRuntime &&
+      options.framework.framework != framework::kOpenVino)
+    return UsageError("--by-bricks: bricks are ONNX files, which onnxruntime and openvino run");
   if (options.by_bricks && !options.framework.inputs.empty())
     return UsageError("--by-bricks: --inputs are the model's, and bricks have others");
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
@@ -129,12 +143,14 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.model, read));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
-  INFIMUM_ASSIGN_OR_RETURN(const Device device, DescribeDevice(installation, campaign, framework));
+  INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeHere(installation, campaign, framework));
+  const Device device = here.device;
   framework.contract = MainContract(graph);
   framework.input_shapes = InputShapesOf(graph);
   framework.device = device.kind;
   if (device.kind == DeviceKind::kGpu) framework.device_name = device.name;
-  if (options.by_bricks) return MeasureByBricks(options, std::move(framework), installation, device, *store, talk);
+  if (options.by_bricks)
+    return MeasureByBricks(options, std::move(framework), installation, std::move(here), *store, talk);
   INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
   for (const std::string& warning : run.warnings) talk.Warn(warning);
   run.device = device.Key().text;
@@ -203,11 +219,12 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
            "also keep what the framework's profiler wrote: a file, of tensorrt a folder (infimum compare reads it)");
   CLI::Option* by_bricks =
       command->add_flag("--by-bricks", options->by_bricks,
-                        "of onnxruntime: measure what the model is cut into (infimum synth bricks), each unique brick "
-                        "once, and add up");
+                        "of onnxruntime and openvino: measure what the model is cut into (infimum synth bricks), each "
+                        "unique brick once, and add up; bricks of --cut layers and fused count in the bound "
+                        "best-known-or-observed");
   AddCut(command, options->cut, "20");
   for (const char* cut : {"--block", "--cut"}) command->get_option(cut)->needs(by_bricks);
-  // Of bricks, in ONNX Runtime and in the model's own types, without a profiler.
+  // Of bricks, in the model's own types, without a profiler.
   for (const char* other : {"--keep-profile", "--mode", "--module", "--contract"})
     by_bricks->excludes(command->get_option(other));
   AddTalk(command, options->talk);
