@@ -74,32 +74,32 @@ TEST(Observed, ARunsLayersEnterABoundOfTheirOwnWhereTheyAreFaster) {
   for (const Inversion& inversion : with.inversions) EXPECT_NE(inversion.bound, "best-known-or-observed");
 }
 
+// As `infimum measure --by-bricks` keeps it.
+void AddObserved(const Layer& layer, const std::string& framework, double time, testing::KnownRows& source) {
+  Measurement row = testing::MeasuredRow(KeyOf(*layer.workload), framework, {Latency(time)});
+  row.candidate.library = kObservedLibrary;
+  row.contract = NativeContract(*layer.workload);
+  source.Add(std::move(row), {{{framework, "1"}}, 1});
+}
+
 TEST(Observed, FillsALayerThatNobodyElseMeasuredInThatBoundAlone) {
   Observed made = Make();
   testing::KnownRows source;
-  source.Add(made.graph.layers[0], "own", {6});
-  BracketOptions options;
-  options.observed = ObservedIn(made.graph, made.run);
-  const Bracket bracket = testing::BracketOf(made.graph, source, testing::TestSelection(1), options);
-  EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kMissing);
-  EXPECT_EQ(bracket.Find(BoundVariant::kBestKnownOrObserved)->latency, Latency(10));
-  ASSERT_THAT(bracket.observed, SizeIs(2));
-  EXPECT_EQ(bracket.observed[0].known, std::nullopt);  // relu has no time
+  AddObserved(made.graph.layers[0], "openvino-2026.4", 7, source);
+  const Bracket bracket = testing::BracketOf(made.graph, source);
+  EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMissing);
+  ASSERT_THAT(bracket.observed, SizeIs(1));
+  EXPECT_EQ(bracket.observed[0].known, std::nullopt);
+  EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kBestKnownOrObserved)->latency.count(),
+                   bracket.Find(BoundVariant::kFusedSequential)->latency.count() + 7);
 }
 
-// Rows of frameworks, as `infimum measure --by-bricks` keeps them.
 TEST(Observed, RowsOfFrameworksCountInThatBoundAlone) {
   Observed made = Make();
   testing::KnownRows source;
   AddOwn(made.graph, source);
-  const auto observe = [&](const Layer& layer, const std::string& framework, double time) {
-    Measurement row = testing::MeasuredRow(KeyOf(*layer.workload), framework, {Latency(time)});
-    row.candidate.library = kObservedLibrary;
-    row.contract = NativeContract(*layer.workload);
-    source.Add(std::move(row), {{{framework, "1"}}, 1});
-  };
-  observe(made.graph.layers[0], "openvino-2026.4", 1);
-  observe(made.graph.layers[1], "onnxruntime-1.31", 5);
+  AddObserved(made.graph.layers[0], "openvino-2026.4", 1, source);
+  AddObserved(made.graph.layers[1], "onnxruntime-1.31", 5, source);
   const Bracket bracket = testing::BracketOf(made.graph, source);
   EXPECT_EQ(bracket.Find(BoundVariant::kSequential)->latency, Latency(12.5));
   EXPECT_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency, Latency(12.5));

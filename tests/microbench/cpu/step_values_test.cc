@@ -165,7 +165,7 @@ TEST(QuantizedProduct, HasTheScalesAndZeroPointsOfItsModel) {
   }
 }
 
-TEST(QuantizedProduct, WeightsThatAreNotSymmetricAreRunByTheReference) {
+TEST(QuantizedProduct, WeightsThatAreNotSymmetricAreRunByNoLibrary) {
   const ReplayStep step =
       StepOf("matmul dtype=s8:s8:s8 a=1x6x32 b=1x32x4 bias=no weights=const", {{{"in0_scale", {0.5}},
                                                                                 {"in1_scale", {0.25}},
@@ -174,7 +174,7 @@ TEST(QuantizedProduct, WeightsThatAreNotSymmetricAreRunByTheReference) {
                                                                                 {"out_zero", {-20}}}});
   const auto offer = cpu::FindStepOffer(step);
   ASSERT_TRUE(offer.ok()) << offer.error().message;
-  EXPECT_EQ(offer->candidate, "infimum/reference");
+  EXPECT_TRUE(offer->candidate.starts_with("infimum/")) << offer->candidate;
   Tensors tensors(step.workload);
   const auto program = offer->make(tensors.operands, tensors.outputs);
   ASSERT_TRUE(program.ok());
