@@ -230,7 +230,9 @@ MadeProgram MakeExact(ReductionKind kind, const Geometry& geometry, const Proble
             total = formulas::Combined<kFold>(total, formula.term(static_cast<Wide>(base[offset + r])));
           }
         }
-        const double value = formula.result(static_cast<double>(static_cast<T>(total)), static_cast<double>(count));
+        // Sums of bytes fit; those of wider integers wrap in their own type.
+        const double sum = sizeof(T) < 4 ? static_cast<double>(total) : static_cast<double>(static_cast<T>(total));
+        const double value = formula.result(sum, static_cast<double>(count));
         output->Set(i, kind == ReductionKind::kMean && std::is_integral_v<T> ? std::trunc(value) : value);
       });
     });
