@@ -10,8 +10,8 @@
 // of them. Images have the channels last.
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <memory>
+#include <optional>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
