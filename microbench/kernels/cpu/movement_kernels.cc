@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kLeastBytes = 65536;
 constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kLine = 64;
 
 std::size_t Size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
@@ -70,47 +71,6 @@ MadeProgram MakeDepthToSpace(const MovementConfig& config, const Problem& proble
     return MakeTransposeProgram(Shape{{in[0], block, block, out[1], in[2], in[3]}}, {0, 3, 4, 1, 5, 2}, problem);
   }
   return MakeTransposeProgram(Shape{{in[0], in[1], out[2], -block, out[3], -block}}, {0, 3, 5, 1, 2, 4}, problem);
-}
-
-// Concat and split: runs of axis x inner elements, in turn.
-MadeProgram MakePieces(const MovementConfig& config, const Problem& problem) {
-  const bool concat = config.kind == MovementKind::kConcat;
-  const std::vector<Shape>& pieces = concat ? config.inputs : config.outputs;
-  const Shape& whole = concat ? config.outputs[0] : config.inputs[0];
-  const auto axis = static_cast<std::size_t>(config.axis);
-  const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
-  const AxisLines lines = LinesOf(whole, config.axis);
-  struct Piece {
-    char* data;
-    std::int64_t run;
-    std::int64_t offset;
-  };
-  std::vector<Piece> parts;
-  std::int64_t offset = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::int64_t run = pieces[i].dims[axis] * lines.inner * bytes;
-    parts.push_back({concat ? problem.operands[i]->As<char>() : problem.outputs[i]->As<char>(), run, offset});
-    offset += run;
-  }
-  char* const base = concat ? problem.outputs[0]->As<char>() : problem.operands[0]->As<char>();
-  const std::int64_t stride = offset;
-  return MakeProgram(problem, [=] {
-    const auto move = [&](std::int64_t row, const Piece& part, std::int64_t begin, std::int64_t count) {
-      char* const together = base + row * stride + part.offset + begin;
-      char* const apart = part.data + row * part.run + begin;
-      std::memcpy(concat ? together : apart, concat ? apart : together, Size(count));
-    };
-    if (lines.outer == 1) {
-      for (const Piece& part : parts) {
-        ParallelRanges(part.run, kLeastBytes,
-                       [&](std::int64_t first, std::int64_t last) { move(0, part, first, last - first); });
-      }
-      return;
-    }
-    ParallelEach(lines.outer, kLeastBytes, stride, [&](std::int64_t row) {
-      for (const Piece& part : parts) move(row, part, 0, part.run);
-    });
-  });
 }
 
 // Rows of the output's innermost dimension, each with its position in the dimensions above.
@@ -402,6 +362,134 @@ class ReorderProgram : public Program {
   Bytes footprint_;
 };
 
+// Concat and split: of each row of the whole a run is a piece's. Rows are of axis x inner elements; with the channels
+// last, where the axis is theirs, of the channels of a pixel. Streaming: what is written goes past the caches.
+class PiecesProgram : public Program {
+ public:
+  Status Prepare(const Problem& problem, const MovementConfig& config, bool channels_last, bool streaming) {
+    concat_ = config.kind == MovementKind::kConcat;
+    streaming_ = streaming;
+    footprint_ = FootprintOf(problem);
+    const std::vector<Shape>& shapes = concat_ ? config.inputs : config.outputs;
+    const Shape& whole = concat_ ? config.outputs[0] : config.inputs[0];
+    const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
+    const AxisLines lines = LinesOf(whole, config.axis);
+    rows_ = channels_last ? lines.outer * lines.inner : lines.outer;
+    const auto order = [&](const Shape& shape) { return channels_last ? ChannelsLastOrder(shape) : nullptr; };
+    pieces_ = std::vector<Piece>(shapes.size());
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      pieces_[i].run = ElementCount(shapes[i]) / rows_ * bytes;
+      pieces_[i].offset = stride_;
+      stride_ += pieces_[i].run;
+      const HostTensor* const tensor = concat_ ? problem.operands[i] : problem.outputs[i];
+      INFIMUM_RETURN_IF_ERROR(pieces_[i].tensor.Prepare(*tensor, order(shapes[i])));
+    }
+    INFIMUM_RETURN_IF_ERROR(whole_.Prepare(concat_ ? *problem.outputs[0] : *problem.operands[0], order(whole)));
+    streaming_ = streaming_ && std::ranges::all_of(pieces_, [&](const Piece& piece) {
+                   return IsAligned(piece.tensor.data()) && IsAligned(whole_.data()) && piece.run % kLine == 0;
+                 });
+    return Pack();
+  }
+
+  Status Run() override {
+    if (streaming_) {
+      ParallelRanges(rows_, kLeastBytes / stride_ + 1, [&](std::int64_t first, std::int64_t last) {
+        for (const Piece& piece : pieces_) Stream(piece, first, last - first);
+      });
+      return {};
+    }
+    if (rows_ == 1) {
+      for (const Piece& piece : pieces_) {
+        ParallelRanges(piece.run, kLeastBytes,
+                       [&](std::int64_t first, std::int64_t last) { Move(0, piece, first, last - first); });
+      }
+      return {};
+    }
+    ParallelEach(rows_, kLeastBytes, stride_, [&](std::int64_t row) {
+      for (const Piece& piece : pieces_) Move(row, piece, 0, piece.run);
+    });
+    return {};
+  }
+  Status Pack() override {
+    if (!concat_) return whole_.Pack();
+    for (Piece& piece : pieces_) INFIMUM_RETURN_IF_ERROR(piece.tensor.Pack());
+    return {};
+  }
+  Status Unpack() override {
+    if (concat_) return whole_.Unpack();
+    for (Piece& piece : pieces_) INFIMUM_RETURN_IF_ERROR(piece.tensor.Unpack());
+    return {};
+  }
+  bool in_place() const override {
+    return !whole_.is_copy() &&
+           std::ranges::none_of(pieces_, [](const Piece& piece) { return piece.tensor.is_copy(); });
+  }
+  Bytes footprint() const override { return footprint_; }
+
+ private:
+  struct Piece {
+    PlacedTensor tensor;
+    std::int64_t run = 0, offset = 0;  // bytes, in a row of the whole
+  };
+
+  static bool IsAligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % kLine == 0; }
+
+  void Move(std::int64_t row, const Piece& piece, std::int64_t begin, std::int64_t count) const {
+    char* const together = whole_.As<char>() + row * stride_ + piece.offset + begin;
+    char* const apart = piece.tensor.As<char>() + row * piece.run + begin;
+    std::memcpy(concat_ ? together : apart, concat_ ? apart : together, Size(count));
+  }
+  void Stream(const Piece& piece, std::int64_t first, std::int64_t rows) const {
+    char* const together = whole_.As<char>() + first * stride_ + piece.offset;
+    char* const apart = piece.tensor.As<char>() + first * piece.run;
+    if (concat_) {
+      Kernels().copy_rows_streaming(apart, piece.run, together, stride_, piece.run, rows);
+    } else {
+      Kernels().copy_rows_streaming(together, stride_, apart, piece.run, piece.run, rows);
+    }
+  }
+
+  bool concat_ = false, streaming_ = false;
+  std::int64_t rows_ = 1, stride_ = 0;
+  std::vector<Piece> pieces_;
+  PlacedTensor whole_;
+  Bytes footprint_;
+};
+
+std::vector<Offer> PiecesOffers(const MovementConfig& config) {
+  const std::string name(ValueText(config.kind));
+  const bool concat = config.kind == MovementKind::kConcat;
+  const std::vector<Shape>& shapes = concat ? config.inputs : config.outputs;
+  const Shape& whole = concat ? config.outputs[0] : config.inputs[0];
+  const int bytes = BytesPerElement(config.types.input);
+  const auto offer = [&](const std::string& suffix, bool channels_last, bool streaming) {
+    return KernelOffer(name + suffix, [=](const Problem& problem) -> MadeProgram {
+      return Prepared<Program>(std::make_unique<PiecesProgram>(), problem, config, channels_last, streaming);
+    });
+  };
+  std::vector<Offer> offers = {offer("", false, false)};
+  if (whole.rank() != 3 || config.axis != 1 || whole.dims[1] == 1 || whole.dims[2] == 1 || bytes == 0) return offers;
+  const auto add = [&](const std::string& suffix, bool streaming) {
+    Offer made = offer(suffix, true, streaming);
+    std::string pieces = "acb";
+    for (std::size_t i = 1; i < shapes.size(); ++i) pieces += ",acb";
+    made.candidate.input_layout = concat ? pieces : "acb";
+    made.candidate.output_layout = concat ? "acb" : pieces;
+    made.place = [=](const Problem& problem) -> Result<std::vector<Placement>> {
+      std::vector<Placement> places;
+      for (std::size_t i = 0; i < shapes.size(); ++i)
+        places.push_back({concat ? problem.operands[i] : problem.outputs[i], ChannelsLastOrder(shapes[i])});
+      places.push_back({concat ? problem.outputs[0] : problem.operands[0], ChannelsLastOrder(whole)});
+      return places;
+    };
+    offers.push_back(std::move(made));
+  };
+  add("-channels-last", false);
+  const auto streams = [&](const Shape& shape) { return shape.dims[1] * bytes % kLine == 0; };
+  if (std::ranges::all_of(shapes, streams)) add("-channels-last-stream", true);
+  return offers;
+}
+
 }  // namespace
 
 std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values) {
@@ -426,7 +514,7 @@ std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const Laye
       return {offer("depth-to-space", MakeDepthToSpace)};
     case MovementKind::kConcat:
     case MovementKind::kSplit:
-      return {offer(ValueText(config.kind), MakePieces)};
+      return PiecesOffers(config);
     case MovementKind::kSlice:
     case MovementKind::kPad:
     case MovementKind::kTile:

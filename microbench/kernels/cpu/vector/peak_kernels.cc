@@ -136,4 +136,14 @@ void WriteStreaming(void* to, std::int64_t bytes) { WriteLoop<true>(to, bytes); 
 void Copy(const void* from, void* to, std::int64_t bytes) { CopyLoop<false>(from, to, bytes); }
 void CopyStreaming(const void* from, void* to, std::int64_t bytes) { CopyLoop<true>(from, to, bytes); }
 
+void CopyRowsStreaming(const void* from, std::int64_t from_step, void* to, std::int64_t to_step, std::int64_t bytes,
+                       std::int64_t rows) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto* source = reinterpret_cast<const AliasingWords*>(static_cast<const char*>(from) + row * from_step);
+    auto* target = reinterpret_cast<AliasingWords*>(static_cast<char*>(to) + row * to_step);
+    for (std::int64_t i = 0; i < bytes / kBytes; ++i) StreamWords(target + i, source[i]);
+  }
+  _mm_sfence();
+}
+
 }  // namespace infimum::cpu::INFIMUM_ISA
