@@ -378,7 +378,8 @@ class PiecesProgram : public Program {
     const auto order = [&](const Shape& shape) { return channels_last ? ChannelsLastOrder(shape) : nullptr; };
     pieces_ = std::vector<Piece>(shapes.size());
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      pieces_[i].run = ElementCount(shapes[i]) / rows_ * bytes;
+      pieces_[i].run =
+          shapes[i].dims[static_cast<std::size_t>(config.axis)] * (channels_last ? 1 : lines.inner) * bytes;
       pieces_[i].offset = stride_;
       stride_ += pieces_[i].run;
       const HostTensor* const tensor = concat_ ? problem.operands[i] : problem.outputs[i];
@@ -468,7 +469,7 @@ std::vector<Offer> PiecesOffers(const MovementConfig& config) {
     });
   };
   std::vector<Offer> offers = {offer("", false, false)};
-  if (whole.rank() != 3 || config.axis != 1 || whole.dims[1] == 1 || whole.dims[2] == 1 || bytes == 0) return offers;
+  if (whole.rank() != 3 || config.axis != 1 || whole.dims[1] <= 1 || whole.dims[2] <= 1 || bytes == 0) return offers;
   const auto add = [&](const std::string& suffix, bool streaming) {
     Offer made = offer(suffix, true, streaming);
     std::string pieces = "acb";
