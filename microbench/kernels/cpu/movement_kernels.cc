@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kLeastBytes = 65536;
 constexpr std::int64_t kPage = 4096;
-constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kLine = 64;  // bytes, of a cache
 
 std::size_t Size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
@@ -387,7 +387,7 @@ class PiecesProgram : public Program {
     }
     INFIMUM_RETURN_IF_ERROR(whole_.Prepare(concat_ ? *problem.outputs[0] : *problem.operands[0], order(whole)));
     streaming_ = streaming_ && std::ranges::all_of(pieces_, [&](const Piece& piece) {
-                   return IsAligned(piece.tensor.data()) && IsAligned(whole_.data()) && piece.run % kLine == 0;
+                   return IsAligned(piece.tensor.data()) && IsAligned(whole_.data());
                  });
     return Pack();
   }
