@@ -1,9 +1,16 @@
 #include "microbench/gpu/bound_program.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "infimum/base/clock.h"
 
 namespace infimum::cuda {
 namespace {
+
+constexpr std::size_t kCopyAlignment = 256;                   // as a GPU's allocations have it
+constexpr auto kSurelyHeld = std::chrono::seconds(1);         // of the two that a stream is held at most
+constexpr std::size_t kCopyTransfer = std::size_t{16} << 20;  // of host memory for copies
 
 Bytes BytesOf(const GpuBinding& binding) { return binding.placement.bytes(binding.type); }
 
@@ -26,7 +33,7 @@ Status BoundProgram::Prepare() {
 
 Status BoundProgram::Enqueue(Gpu::Stream stream) {
   if (!copies_.empty()) {
-    place_ = place_ == copies_.size() ? 0 : place_ + 1;
+    place_ = (place_ + 1) % places_;
     INFIMUM_RETURN_IF_ERROR(BindCopy(place_));
   }
   return program_->Enqueue(stream);
@@ -35,7 +42,7 @@ Status BoundProgram::Enqueue(Gpu::Stream stream) {
 Status BoundProgram::BindCopy(std::size_t place) {
   std::vector<void*> addresses = addresses_;
   for (std::size_t i = 0; place > 0 && i < constants_.size(); ++i)
-    addresses[constants_[i]] = copies_[place - 1][i].data();
+    addresses[constants_[i]] = static_cast<std::byte*>(copies_[i].memory.data()) + (place - 1) * copies_[i].stride;
   return program_->Bind(addresses, workspace_);
 }
 
@@ -43,22 +50,28 @@ Status BoundProgram::RotateConstants(std::size_t copies) {
   place_ = 0;
   copies_.clear();
   INFIMUM_RETURN_IF_ERROR(BindCopy(0));
-  if (copies <= 1) return {};
-  copies_.resize(copies - 1);
+  places_ = std::max<std::size_t>(copies, 1);
+  if (places_ == 1) return {};
+  std::vector<Copies> made;
   for (const std::size_t constant : constants_) {
     const Bytes size = BytesOf(bindings()[constant]);
-    std::vector<std::byte> packed(static_cast<std::size_t>(size.value));
+    const auto bytes = static_cast<std::size_t>(size.value);
+    const std::size_t stride = (bytes + kCopyAlignment - 1) / kCopyAlignment * kCopyAlignment;
+    // Thousands of them: one allocation, and few transfers, each of which waits for the device.
+    const std::size_t in_one = std::clamp<std::size_t>(kCopyTransfer / stride, 1, places_ - 1);
+    std::vector<std::byte> packed(in_one * stride);
     INFIMUM_RETURN_IF_ERROR(gpu_.Download(packed.data(), addresses_[constant], size));
-    for (std::vector<DeviceMemory>& copy : copies_) {
-      Result<DeviceMemory> memory = DeviceMemory::Allocate(gpu_, size);
-      if (!memory.ok()) {
-        copies_.clear();
-        return memory.error();
-      }
-      INFIMUM_RETURN_IF_ERROR(gpu_.Upload(memory->data(), packed.data(), size));
-      copy.push_back(*std::move(memory));
+    for (std::size_t i = 1; i < in_one; ++i) std::copy_n(packed.begin(), bytes, packed.begin() + i * stride);
+    INFIMUM_ASSIGN_OR_RETURN(DeviceMemory memory,
+                             DeviceMemory::Allocate(gpu_, Bytes{static_cast<std::int64_t>((places_ - 1) * stride)}));
+    for (std::size_t first = 0; first < places_ - 1; first += in_one) {
+      const std::size_t count = std::min(in_one, places_ - 1 - first);
+      INFIMUM_RETURN_IF_ERROR(gpu_.Upload(static_cast<std::byte*>(memory.data()) + first * stride, packed.data(),
+                                          Bytes{static_cast<std::int64_t>(count * stride)}));
     }
+    made.push_back({std::move(memory), stride});
   }
+  copies_ = std::move(made);
   return {};
 }
 
@@ -90,15 +103,18 @@ Result<Latency> ProgramLaunches::LaunchInStream(std::int64_t launches) {
   return Between();
 }
 
-Result<Latency> ProgramLaunches::LaunchCold() {
-  INFIMUM_RETURN_IF_ERROR(gpu_.EmptyCaches());
+Result<Latency> ProgramLaunches::LaunchAlone(LaunchCaches caches) {
+  if (caches != LaunchCaches::kAsTheyAre) INFIMUM_RETURN_IF_ERROR(gpu_.EmptyCaches());
+  if (caches == LaunchCaches::kWithoutConstants) INFIMUM_RETURN_IF_ERROR(enqueue_(gpu_.stream()));
   // All is queued before any of it begins, so that the host's time for it is not in between. What waits for the device
   // while it is enqueued ends the hold by its own bound, and is timed as it is.
+  const auto begin = SteadyClock().Now();
   INFIMUM_RETURN_IF_ERROR(gpu_.Hold());
   Status queued = gpu_.Mark(0);
   if (queued.ok()) queued = enqueue_(gpu_.stream());
   if (queued.ok()) queued = gpu_.Mark(1);
   gpu_.Release();
+  host_was_late_ = SteadyClock().Now() - begin > kSurelyHeld;
   INFIMUM_RETURN_IF_ERROR(queued);
   return Between();
 }

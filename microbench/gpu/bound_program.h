@@ -44,8 +44,13 @@ class BoundProgram {
   void* workspace_;
   std::vector<std::size_t> constants_;  // bindings that are
   Bytes constant_bytes_;
-  std::vector<std::vector<DeviceMemory>> copies_;  // beside the first
-  std::size_t place_ = 0;                          // 0: the first
+  // Those beside the first: of each constant one block, and the bytes from one copy in it to the next.
+  struct Copies {
+    DeviceMemory memory;
+    std::size_t stride = 0;
+  };
+  std::vector<Copies> copies_;          // by constant; none: all executions read the first
+  std::size_t places_ = 1, place_ = 0;  // 0: the first
 };
 
 // What a launch timer needs of a device (launch_device.h), on a GPU: launches of one thing that can be enqueued, as
@@ -59,10 +64,11 @@ class ProgramLaunches : public LaunchDevice {
   Result<Latency> Replay(Graph graph) override;
   void Drop(Graph graph) override { gpu_.DropGraph(graph); }
   Result<Latency> LaunchInStream(std::int64_t launches) override;
-  Result<Latency> LaunchCold() override;
+  Result<Latency> LaunchAlone(LaunchCaches caches) override;
   std::optional<double> FrequencyMhz() override { return gpu_.FrequencyMhz(); }
   bool Overlaps(Graph graph) override { return gpu_.Overlaps(graph); }
   bool IsPowerLimited() override { return gpu_.IsPowerLimited(); }
+  bool HostWasLate() override { return host_was_late_; }
 
  private:
   Status EnqueueAll(std::int64_t launches);
@@ -71,6 +77,7 @@ class ProgramLaunches : public LaunchDevice {
 
   Gpu& gpu_;
   std::function<Status(Gpu::Stream)> enqueue_;
+  bool host_was_late_ = false;
 };
 
 }  // namespace infimum::cuda

@@ -74,7 +74,7 @@ class CudaLibraries : public GpuLibraries {
   }
 
   std::vector<GpuOffer> LargeProducts(DataType type, NumericContract contract, std::int64_t extent,
-                                      bool half_sums) override {
+                                      std::optional<GemmSums> sums) override {
     Load();
     if (!lt_) return {};
     MatMulConfig config;
@@ -82,11 +82,12 @@ class CudaLibraries : public GpuLibraries {
     if (type == DataType::kS8) config.types.output = DataType::kS32;
     if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) config.types.output = DataType::kBF16;
     config.a = config.b = Shape{{1, extent, extent}};
-    // Sums in f16 are a form beyond the library's usual one.
-    const CandidateTier tier = half_sums ? CandidateTier::kEngine : CandidateTier::kHeuristic;
+    // Other sums are a form beyond the library's usual one.
+    const CandidateTier tier = sums ? CandidateTier::kEngine : CandidateTier::kHeuristic;
     std::vector<GpuOffer> offers = GemmOffers(lt_, kCublasLt, LayerConfig(config), contract, tier);
     std::erase_if(offers, [&](const GpuOffer& offer) {
-      return (offer.candidate.algorithm.find("/acc=f16") != std::string::npos) != half_sums;
+      const std::size_t other = offer.candidate.algorithm.find("/acc=");
+      return sums ? !offer.candidate.algorithm.ends_with(Suffix({false, sums})) : other != std::string::npos;
     });
     return offers;
   }

@@ -145,10 +145,12 @@ Result<std::unique_ptr<PreparedRun>> GpuBackend::Prepare(const Workload& workloa
   INFIMUM_RETURN_IF_ERROR(Open());
   if (!launch_floor_) {
     INFIMUM_ASSIGN_OR_RETURN(launch_floor_, MeasureLaunchFloor(*gpu_));
+    INFIMUM_ASSIGN_OR_RETURN(event_cost_, MeasureEventCost(*gpu_, *launch_floor_));
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<GpuOffer> offer, libraries_->Find(workload, contract, candidate));
   if (!offer) return Error{"unsupported: " + candidate.name() + " is not offered for this workload on this device"};
-  return PrepareGpuRun(*gpu_, BenchmarkedRegion(workload), *offer, {options_.seed, launch_floor_, &known_});
+  return PrepareGpuRun(*gpu_, BenchmarkedRegion(workload), *offer,
+                       {options_.seed, launch_floor_, event_cost_, &known_});
 }
 
 Result<std::unique_ptr<PreparedReplay>> GpuBackend::PrepareReplay(const ReplaySchedule& schedule,

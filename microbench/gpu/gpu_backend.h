@@ -51,6 +51,7 @@ class GpuBackend : public Backend {
   std::unique_ptr<Gpu> gpu_;
   std::unique_ptr<GpuLibraries> libraries_;
   std::optional<Latency> launch_floor_;
+  Latency event_cost_{};
   cpu::KnownValues known_;
   int replay_streams_ = 1;
 };

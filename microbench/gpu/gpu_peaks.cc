@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <optional>
 
 #include "infimum/base/text.h"
 #include "microbench/gpu/gpu_run.h"
@@ -46,16 +47,18 @@ struct ProductProbe {
   std::string_view name;
   DataType type;
   NumericContract contract;
-  bool half_sums = false;  // twice as fast on boards for games
+  std::optional<GemmSums> sums{};  // f16: twice as fast on boards for games
 };
-constexpr ProductProbe kProducts[] = {{"f32 product", DataType::kF32, NumericContract::kStrictF32},
-                                      {"tf32 product", DataType::kF32, NumericContract::kTf32},
-                                      {"f64 product", DataType::kF64, NumericContract::kStrictF32},
-                                      {"f16 product", DataType::kF16, NumericContract::kF16},
-                                      {"f16 product, f16 sums", DataType::kF16, NumericContract::kF16, true},
-                                      {"bf16 product", DataType::kBF16, NumericContract::kBf16},
-                                      {"s8 product", DataType::kS8, NumericContract::kInt8},
-                                      {"f8 product", DataType::kF8E4M3, NumericContract::kFp8}};
+constexpr ProductProbe kProducts[] = {
+    {"f32 product", DataType::kF32, NumericContract::kStrictF32},
+    {"tf32 product", DataType::kF32, NumericContract::kTf32},
+    {"f64 product", DataType::kF64, NumericContract::kStrictF32},
+    {"f16 product", DataType::kF16, NumericContract::kF16},
+    {"f16 product, f16 sums", DataType::kF16, NumericContract::kF16, GemmSums::kF16},
+    {"bf16 product", DataType::kBF16, NumericContract::kBf16},
+    {"s8 product", DataType::kS8, NumericContract::kInt8},
+    {"f8 product", DataType::kF8E4M3, NumericContract::kFp8},
+    {"f8 product, fast sums", DataType::kF8E4M3, NumericContract::kFp8, GemmSums::kFast}};
 
 // The least time of several runs, after one that warms up.
 Result<Latency> LeastTime(Gpu& gpu, int runs, const std::function<Status()>& enqueue) {
@@ -194,7 +197,7 @@ Result<double> BestProduct(Gpu& gpu, GpuLibraries& libraries, const ProductProbe
   double best = 0;
   std::unique_ptr<GpuProgram> fastest;
   ProductMemory random(gpu, true);
-  for (const GpuOffer& offer : libraries.LargeProducts(probe.type, probe.contract, extent, probe.half_sums)) {
+  for (const GpuOffer& offer : libraries.LargeProducts(probe.type, probe.contract, extent, probe.sums)) {
     Result<std::unique_ptr<GpuProgram>> program = offer.make(gpu);
     if (!program.ok() || !random.Bind(**program).ok()) continue;
     const Result<Latency> time = LeastTime(gpu, kTrialRuns, [&] { return (*program)->Enqueue(gpu.stream()); });

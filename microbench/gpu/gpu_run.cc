@@ -11,6 +11,14 @@
 namespace infimum::cuda {
 namespace {
 
+constexpr int kSamples = 11;  // of what every time contains
+
+LaunchTimerOptions TimerOptions(const Gpu& gpu) {
+  LaunchTimerOptions options;
+  if (gpu.facts().clock_mhz > 0) options.usual_mhz = gpu.facts().clock_mhz;
+  return options;
+}
+
 // Whether a tensor is known before the first inference.
 bool IsConstant(const Region& region, const RegionOperand& operand) {
   if (operand.source != RegionOperand::Source::kInput) return operand.source == RegionOperand::Source::kWeight;
@@ -70,9 +78,12 @@ class GpuRun : public PreparedRun {
     INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration time, timer_->Time(launches));
     return std::optional<Clock::Duration>(time);
   }
-  Result<std::optional<Clock::Duration>> TimeColdLaunch() override {
-    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration time, timer_->TimeCold());
-    return std::optional<Clock::Duration>(time);
+  Result<std::optional<Clock::Duration>> TimeColdLaunch(bool constants_alone) override {
+    INFIMUM_ASSIGN_OR_RETURN(
+        const Clock::Duration time,
+        timer_->TimeAlone(constants_alone ? LaunchCaches::kWithoutConstants : LaunchCaches::kEmptied));
+    const auto cost = std::chrono::duration_cast<Clock::Duration>(options_.event_cost);
+    return std::optional<Clock::Duration>(std::max(time - cost, Clock::Duration(1)));
   }
   std::optional<Latency> TimingFloor() override { return options_.launch_floor; }
   std::vector<std::string> TimingFlags() override { return timer_->flags(); }
@@ -107,9 +118,8 @@ class GpuRun : public PreparedRun {
 
  private:
   void MakeTimer(std::int64_t launch_multiple) {
-    LaunchTimerOptions options;
+    LaunchTimerOptions options = TimerOptions(gpu_);
     options.launch_multiple = launch_multiple;
-    if (gpu_.facts().clock_mhz > 0) options.usual_mhz = gpu_.facts().clock_mhz;
     timer_.emplace(launches_, options);
   }
 
@@ -137,10 +147,7 @@ Result<std::unique_ptr<PreparedRun>> PrepareGpuRun(Gpu& gpu, const cpu::ValuedRe
 
 Result<Latency> MeasureLaunchFloor(Gpu& gpu, double quantile) {
   ProgramLaunches launches(gpu, [&gpu](Gpu::Stream) { return gpu.LaunchEmpty(); });
-  LaunchTimerOptions options;
-  if (gpu.facts().clock_mhz > 0) options.usual_mhz = gpu.facts().clock_mhz;
-  LaunchTimer timer(launches, options);
-  constexpr int kSamples = 11;
+  LaunchTimer timer(launches, TimerOptions(gpu));
   constexpr std::int64_t kLaunches = 256;
   // An idle device needs some 100 ms to reach its usual frequency.
   constexpr int kAwakening = 80;
@@ -151,6 +158,17 @@ Result<Latency> MeasureLaunchFloor(Gpu& gpu, double quantile) {
     samples.push_back(Latency(time) / static_cast<double>(kLaunches));
   }
   return Quantile(samples, quantile);
+}
+
+Result<Latency> MeasureEventCost(Gpu& gpu, Latency launch_floor) {
+  ProgramLaunches launches(gpu, [&gpu](Gpu::Stream) { return gpu.LaunchEmpty(); });
+  LaunchTimer timer(launches, TimerOptions(gpu));
+  std::vector<Latency> samples;
+  for (int i = 0; i < kSamples; ++i) {
+    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration time, timer.TimeAlone(LaunchCaches::kAsTheyAre));
+    samples.emplace_back(time);
+  }
+  return std::max(Quantile(samples, 0.5) - launch_floor, Latency(0));
 }
 
 }  // namespace infimum::cuda

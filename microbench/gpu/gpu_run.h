@@ -14,6 +14,7 @@ struct GpuRunOptions {
   std::uint64_t seed = 1;
   // What an empty launch takes by the same timing; below three times that a row is bound by launching.
   std::optional<Latency> launch_floor;
+  Latency event_cost{};               // what two events add to a launch between them
   cpu::KnownValues* known = nullptr;  // lives longer
 };
 
@@ -23,5 +24,7 @@ Result<std::unique_ptr<PreparedRun>> PrepareGpuRun(Gpu& gpu, const cpu::ValuedRe
 
 // What an empty kernel takes, timed as every launch is, once the device is awake: this quantile of several times.
 Result<Latency> MeasureLaunchFloor(Gpu& gpu, double quantile = 0.5);
+// What two events add to a launch between them: an empty one's time there above its floor.
+Result<Latency> MeasureEventCost(Gpu& gpu, Latency launch_floor);
 
 }  // namespace infimum::cuda

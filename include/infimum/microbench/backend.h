@@ -36,8 +36,11 @@ class PreparedRun {
   virtual Result<std::optional<Clock::Duration>> TimeLaunches(std::int64_t /*launches*/) {
     return std::optional<Clock::Duration>();
   }
-  // The same of one execution that finds the device's caches full of something else.
-  virtual Result<std::optional<Clock::Duration>> TimeColdLaunch() { return std::optional<Clock::Duration>(); }
+  // The same of one execution that finds the device's caches full of something else; with `constants_alone` one ahead
+  // of it, which had other copies of the constants, has brought back all but these.
+  virtual Result<std::optional<Clock::Duration>> TimeColdLaunch(bool /*constants_alone*/) {
+    return std::optional<Clock::Duration>();
+  }
   // What an empty launch takes when it is timed so: what is not well above it is bound by launching. nullopt: what it
   // costs to read the caller's clock.
   virtual std::optional<Latency> TimingFloor() { return std::nullopt; }

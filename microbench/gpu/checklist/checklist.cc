@@ -27,7 +27,7 @@ Spread SpreadOf(std::vector<Latency> samples) {
 Result<std::vector<Latency>> ColdTimes(PreparedRun& run, int count) {
   std::vector<Latency> samples;
   for (int i = 0; i < count; ++i) {
-    INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> time, run.TimeColdLaunch());
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> time, run.TimeColdLaunch(false));
     if (!time) return Error{"the device has no clock of its own"};
     samples.emplace_back(*time);
   }

@@ -57,8 +57,8 @@ std::string VersionText(int version) {  // 13000: "13.0"
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-std::string UuidText(const cudaUUID_t& uuid) {
-  std::string text = "GPU-";
+std::string UuidDigits(const cudaUUID_t& uuid) {
+  std::string text;
   for (int i = 0; i < 16; ++i) {
     char digits[3];
     std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
@@ -292,7 +292,8 @@ class CudaGpu : public Gpu {
     cudaDeviceProp properties{};
     INFIMUM_CUDA(cudaGetDeviceProperties(&properties, options_.device), "asking for the device's properties");
     facts_.name = properties.name;
-    facts_.uuid = UuidText(properties.uuid);
+    const std::string digits = UuidDigits(properties.uuid);
+    facts_.uuid = "GPU-" + digits;
     facts_.compute_capability = properties.major * 100 + properties.minor * 10;
     facts_.multiprocessors = properties.multiProcessorCount;
     facts_.memory = Bytes{static_cast<std::int64_t>(properties.totalGlobalMem)};
@@ -308,9 +309,10 @@ class CudaGpu : public Gpu {
     INFIMUM_CUDA(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
     facts_.driver = VersionText(driver);
     facts_.runtime = VersionText(runtime);
-    Result<std::unique_ptr<Nvml>> nvml = Nvml::Open(facts_.uuid);
+    Result<std::unique_ptr<Nvml>> nvml = Nvml::Open(digits);
     if (nvml.ok()) {
       nvml_ = *std::move(nvml);
+      facts_.uuid = nvml_->uuid();
       if (const std::string version = nvml_->DriverVersion(); !version.empty()) facts_.driver = version;
       facts_.power_limit = nvml_->PowerLimit();
       facts_.ecc = nvml_->Ecc();

@@ -15,6 +15,7 @@
 #include "infimum/measurement/contract.h"
 #include "microbench/gpu/device/gpu_program.h"
 #include "microbench/reference/region_tensors.h"
+#include "src/core/measurement/gemm_problem.h"
 
 namespace infimum::cuda {
 
@@ -36,9 +37,9 @@ class GpuLibraries {
                                                const Candidate& candidate, const cpu::RegionValues& values = {}) = 0;
 
   // Large products for peaks of arithmetic, by what the library suggests; none where it has the type not.
-  // `half_sums`: f16 products added up in f16.
+  // `sums`: instead of the type's usual ones.
   virtual std::vector<GpuOffer> LargeProducts(DataType type, NumericContract contract, std::int64_t extent,
-                                              bool half_sums) = 0;
+                                              std::optional<GemmSums> sums) = 0;
 };
 
 // cuDNN, cuBLASLt, cuBLAS and kernels of ours, on a CUDA device. `gpu` lives longer.

@@ -9,6 +9,13 @@
 
 namespace infimum::cuda {
 
+// What one launch finds in the device's caches.
+enum class LaunchCaches {
+  kAsTheyAre,
+  kWithoutConstants,  // what a launch ahead of it left there, which had other copies of its constants
+  kEmptied,           // something else
+};
+
 class LaunchDevice {
  public:
   using Graph = std::size_t;
@@ -27,9 +34,11 @@ class LaunchDevice {
   // The same without a graph: so many launches into a stream, between two events.
   virtual Result<Latency> LaunchInStream(std::int64_t launches) = 0;
 
-  // Writes twice the second-level cache, then one launch between two events, all behind a kernel that holds the stream
-  // until the host has queued everything.
-  virtual Result<Latency> LaunchCold() = 0;
+  // Where the caches are to be emptied writes twice the second-level one; then one launch between two events, behind a
+  // kernel that holds the stream until the host has queued everything.
+  virtual Result<Latency> LaunchAlone(LaunchCaches caches) = 0;
+  // Whether the stream could not be held for as long as the host took at the last one: its time may be in it.
+  virtual bool HostWasLate() { return false; }
 
   // The multiprocessors' frequency now; nullopt where the driver does not tell.
   virtual std::optional<double> FrequencyMhz() = 0;

@@ -11,6 +11,7 @@ LaunchTimer::~LaunchTimer() {
 std::vector<std::string> LaunchTimer::flags() const {
   std::vector<std::string> flags;
   if (!is_captured_) flags.emplace_back("uncaptured");
+  if (is_host_bound_) flags.emplace_back("host_bound");
   if (overlaps_) flags.emplace_back("overlaps");
   if (is_power_limited_) flags.emplace_back("power_limited");
   if (2 * throttled_ > times_) flags.emplace_back("throttled");
@@ -74,8 +75,9 @@ Result<Clock::Duration> LaunchTimer::Time(std::int64_t launches) {
   }
 }
 
-Result<Clock::Duration> LaunchTimer::TimeCold() {
-  INFIMUM_ASSIGN_OR_RETURN(const Latency time, AtUsualFrequency([&] { return device_.LaunchCold(); }));
+Result<Clock::Duration> LaunchTimer::TimeAlone(LaunchCaches caches) {
+  INFIMUM_ASSIGN_OR_RETURN(const Latency time, AtUsualFrequency([&] { return device_.LaunchAlone(caches); }));
+  is_host_bound_ = is_host_bound_ || device_.HostWasLate();
   return std::chrono::duration_cast<Clock::Duration>(time);
 }
 

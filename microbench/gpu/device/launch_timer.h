@@ -37,14 +37,16 @@ class LaunchTimer {
 
   // So many marginal launches. More than `most_launches` are counted up from as many.
   Result<Clock::Duration> Time(std::int64_t launches);
-  Result<Clock::Duration> TimeCold();
+  // One launch between two events.
+  Result<Clock::Duration> TimeAlone(LaunchCaches caches);
 
   // Times that were refused since the start: taken while the device was slowed down, or without a slope.
   std::size_t slowed() const { return slowed_; }
   std::size_t without_slope() const { return without_slope_; }
-  // "uncaptured" where no graph could be had; "overlaps" where a launch may begin before the one ahead has ended, so
-  // that one alone may take longer; "power_limited" where the power limit held the frequency below the usual one at
-  // some time, "throttled" where something else did at most times, however often they were taken again.
+  // "uncaptured" where no graph could be had; "host_bound" where a launch alone may contain the host's time for it;
+  // "overlaps" where a launch may begin before the one ahead has ended, so that one alone may take longer;
+  // "power_limited" where the power limit held the frequency below the usual one at some time, "throttled" where
+  // something else did at most times, however often they were taken again.
   std::vector<std::string> flags() const;
 
  private:
@@ -56,7 +58,7 @@ class LaunchTimer {
   LaunchDevice& device_;
   LaunchTimerOptions options_;
   std::map<std::int64_t, LaunchDevice::Graph> graphs_;  // by launches
-  bool is_captured_ = true, overlaps_ = false, is_power_limited_ = false;
+  bool is_captured_ = true, is_host_bound_ = false, overlaps_ = false, is_power_limited_ = false;
   std::size_t times_ = 0, throttled_ = 0, slowed_ = 0, without_slope_ = 0;
 };
 

@@ -34,6 +34,7 @@ struct Nvml::Functions {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
   int (*by_uuid)(const char*, Device*) = nullptr;
+  int (*board_of_slice)(Device, Device*) = nullptr;
   int (*driver_version)(char*, unsigned) = nullptr;
   int (*clock)(Device, unsigned, unsigned*) = nullptr;
   int (*event_reasons)(Device, unsigned long long*) = nullptr;
@@ -57,6 +58,7 @@ Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& uuid) {
   Find(library, "nvmlInit_v2", functions->init);
   Find(library, "nvmlShutdown", functions->shutdown);
   Find(library, "nvmlDeviceGetHandleByUUID", functions->by_uuid);
+  Find(library, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", functions->board_of_slice);
   Find(library, "nvmlSystemGetDriverVersion", functions->driver_version);
   Find(library, "nvmlDeviceGetClockInfo", functions->clock);
   Find(library, "nvmlDeviceGetCurrentClocksEventReasons", functions->event_reasons);
@@ -71,11 +73,20 @@ Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& uuid) {
   if (functions->init == nullptr || functions->by_uuid == nullptr || functions->init() != 0)
     return Error{"NVIDIA's management library does not work here"};
   Device device = nullptr;
-  if (functions->by_uuid(uuid.c_str(), &device) != 0) return Error{"NVIDIA's management library does not know " + uuid};
-  return std::unique_ptr<Nvml>(new Nvml(std::move(functions), device));
+  std::string name = "GPU-" + uuid;
+  if (functions->by_uuid(name.c_str(), &device) == 0)
+    return std::unique_ptr<Nvml>(new Nvml(std::move(functions), name, device, device));
+  // A slice of a board: clocks, power and ECC are the board's.
+  Device slice = nullptr;
+  name = "MIG-" + uuid;
+  if (functions->board_of_slice == nullptr || functions->by_uuid(name.c_str(), &slice) != 0 ||
+      functions->board_of_slice(slice, &device) != 0)
+    return Error{"NVIDIA's management library does not know GPU-" + uuid};
+  return std::unique_ptr<Nvml>(new Nvml(std::move(functions), name, device, slice));
 }
 
-Nvml::Nvml(std::unique_ptr<Functions> functions, void* device) : functions_(std::move(functions)), device_(device) {}
+Nvml::Nvml(std::unique_ptr<Functions> functions, std::string uuid, void* device, void* slice)
+    : functions_(std::move(functions)), uuid_(std::move(uuid)), device_(device), slice_(slice) {}
 
 Nvml::~Nvml() {
   if (functions_->shutdown != nullptr) functions_->shutdown();
@@ -116,7 +127,7 @@ std::string Nvml::Ecc() const {
 std::vector<GpuProcess> Nvml::OtherProcesses() const {
   std::array<Functions::ProcessInfo, 64> found{};
   unsigned count = found.size();
-  if (functions_->processes == nullptr || functions_->processes(device_, &count, found.data()) != 0) return {};
+  if (functions_->processes == nullptr || functions_->processes(slice_, &count, found.data()) != 0) return {};
   std::vector<GpuProcess> others;
   for (unsigned i = 0; i < count && i < found.size(); ++i) {
     if (found[i].process == static_cast<unsigned>(getpid())) continue;

@@ -1,7 +1,7 @@
 // What NVIDIA's management library tells of a GPU: clocks, and who else uses it. Opened when it is asked for; a machine
 // without it is none the worse.
 //
-//   Result<Nvml> nvml = Nvml::Open("GPU-1d3c...");
+//   Result<std::unique_ptr<Nvml>> nvml = Nvml::Open("1d3c...");
 //   nvml->FrequencyMhz();       // 1980
 //   nvml->OtherProcesses();     // {{4711, 12 GiB}}
 #pragma once
@@ -18,13 +18,14 @@ namespace infimum::cuda {
 
 class Nvml {
  public:
-  // Of the board with this UUID ("GPU-..."), as the CUDA runtime tells it.
+  // Of the board, or the slice of one (MIG), that has these digits of a UUID by the CUDA runtime.
   static Result<std::unique_ptr<Nvml>> Open(const std::string& uuid);
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
   ~Nvml();
 
-  std::string DriverVersion() const;  // "580.65.06"; empty where it is not told
+  const std::string& uuid() const { return uuid_; }  // "GPU-1d3c...", of a slice "MIG-..."
+  std::string DriverVersion() const;                 // "580.65.06"; empty where it is not told
 
   // nullopt and false where the driver does not tell.
   std::optional<double> FrequencyMhz() const;    // of the multiprocessors, now
@@ -39,10 +40,12 @@ class Nvml {
 
  private:
   struct Functions;
-  Nvml(std::unique_ptr<Functions> functions, void* device);
+  Nvml(std::unique_ptr<Functions> functions, std::string uuid, void* device, void* slice);
 
   std::unique_ptr<Functions> functions_;
+  std::string uuid_;
   void* device_;
+  void* slice_;  // the board itself where it is not divided
 };
 
 }  // namespace infimum::cuda

@@ -162,22 +162,23 @@ class CacheKeeper {
 
   // Before the warm-up, which then finds out how many launches make a sample with its constants in turn.
   Status Begin() {
-    if (cache_ == CacheState::kCold) {
-      INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> own, run_.TimeColdLaunch());
-      device_empties_ = own.has_value();
-    }
+    if (cache_ == CacheState::kCold) return AskTheDevice();
     if (cache_ != CacheState::kColdWeights) return {};
     const Bytes constants = run_.constants();
     if (constants.value <= 0)
       return Error{
           "unsupported: its weights cannot be distinguished from its other operands, so they alone cannot be cold"};
     rotation_ = ConstantRotation::For(constants, flusher_.last_level_cache());
+    if (rotation_.copies > ConstantRotation::kMostLaunchesOfADevice) {
+      INFIMUM_RETURN_IF_ERROR(AskTheDevice());
+      if (device_empties_) return Rotate(2);
+    }
     return rotation_.flushes ? Status() : Rotate(rotation_.copies);
   }
 
   // After it: how many launches a sample has.
   Result<std::int64_t> LaunchesPerSample(std::int64_t batch) {
-    if (cache_ == CacheState::kCold) return 1;
+    if (cache_ == CacheState::kCold || device_empties_) return 1;
     if (cache_ == CacheState::kWarm || !rotation_.flushes) return batch;
     batch = std::min(batch, static_cast<std::int64_t>(rotation_.copies) - 1);
     INFIMUM_RETURN_IF_ERROR(Rotate(static_cast<std::size_t>(batch) + 1));
@@ -192,12 +193,20 @@ class CacheKeeper {
 
   Result<Clock::Duration> TimeSample(std::int64_t launches, const Clock& clock) {
     if (!device_empties_) return TimeBatch(run_, launches, clock);
-    INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> own, run_.TimeColdLaunch());
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> own, TimeColdLaunch());
     if (!own) return Error{"the device timed its first cold launch but not the next one"};
     return *own;
   }
 
  private:
+  Result<std::optional<Clock::Duration>> TimeColdLaunch() {
+    return run_.TimeColdLaunch(cache_ == CacheState::kColdWeights);
+  }
+  Status AskTheDevice() {
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> own, TimeColdLaunch());
+    device_empties_ = own.has_value();
+    return {};
+  }
   Status Rotate(std::size_t copies) {
     rotates_ = copies > 1;
     return run_.RotateConstants(copies);

@@ -64,10 +64,15 @@ class CacheFlusher {
 //                            weights of 80 MiB   none: a run passes more than the caches hold by itself
 //                            weights of 2 KiB    not even kMostCopies fill the caches: they are flushed before each
 //                                                sample, of which each launch has a copy of its own
+//
+//   A device with a clock of its own goes through all copies in one sample, as many launches; where they are too many
+//   for that it empties its caches itself and times one launch, behind another one with other copies.
 
 struct ConstantRotation {
   // A copy takes a page at least, and a place in a list.
   static constexpr std::size_t kMostCopies = 16384;
+  // Of one sample of a device with a clock of its own: nodes of a CUDA graph, which take microseconds each to record.
+  static constexpr std::size_t kMostLaunchesOfADevice = 2048;
 
   std::size_t copies = 1;  // 1: no copies
   bool flushes = false;    // the caches, before each sample; `copies` is then the most that a sample may use

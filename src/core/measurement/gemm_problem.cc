@@ -11,14 +11,13 @@ bool IsBlasType(DataType type) { return IsFloatingPoint(type) || type == DataTyp
 
 bool IsEightBitFloat(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
 
-Result<GemmSums> SumsOf(const MatMulConfig& config, NumericContract contract, bool half_sums) {
+Result<GemmSums> SumsOf(const MatMulConfig& config, NumericContract contract) {
   switch (config.types.input) {
     case DataType::kF64:
       return GemmSums::kF64;
     case DataType::kF32:
       return contract == NumericContract::kTf32 ? GemmSums::kTf32 : GemmSums::kF32;
     case DataType::kF16:
-      return half_sums ? GemmSums::kF16 : GemmSums::kF32;
     case DataType::kBF16:
     case DataType::kF8E4M3:
     case DataType::kF8E5M2:
@@ -109,7 +108,7 @@ class Followers {
 }  // namespace
 
 std::string_view Name(GemmSums sums) {
-  constexpr std::string_view kNames[] = {"f32", "tf32", "f16", "f64", "s32"};
+  constexpr std::string_view kNames[] = {"f32", "tf32", "f16", "f64", "s32", "fast"};
   return kNames[static_cast<std::size_t>(sums)];
 }
 
@@ -135,21 +134,25 @@ std::string Format(const GemmProblem& problem) {
 std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier) {
   const auto* config = std::get_if<MatMulConfig>(&region.members.front().config);
   if (config == nullptr) return {};
-  // A constant may be kept as one likes; of 8 bits the libraries take it transposed alone.
+  // A constant may be kept as one likes; of 8 bits devices before Blackwell take it transposed alone, of integers all
+  // do.
   const bool may_transpose = config->weights == Constness::kConstant;
-  const bool must_transpose = config->types.input == DataType::kS8 || IsEightBitFloat(config->types.input);
+  const bool is_float8 = IsEightBitFloat(config->types.input);
+  const bool must_transpose = config->types.input == DataType::kS8 || is_float8;
   std::vector<GemmForm> forms;
-  if (!must_transpose) forms.push_back({false, false});
-  if (must_transpose ? may_transpose : may_transpose && tier != CandidateTier::kHeuristic)
-    forms.push_back({true, false});
-  if (contract == NumericContract::kF16 && config->types.input == DataType::kF16 && tier != CandidateTier::kHeuristic) {
-    for (std::size_t i = 0, count = forms.size(); i < count; ++i) forms.push_back({forms[i].b_transposed, true});
-  }
+  if (!must_transpose || (is_float8 && !may_transpose)) forms.push_back({false});
+  if (must_transpose ? may_transpose : may_transpose && tier != CandidateTier::kHeuristic) forms.push_back({true});
+  if (tier == CandidateTier::kHeuristic) return forms;
+  const bool has_half = contract == NumericContract::kF16 && config->types.input == DataType::kF16;
+  const bool has_fast = contract == NumericContract::kFp8 && is_float8;
+  for (std::size_t i = 0, count = has_half || has_fast ? forms.size() : 0; i < count; ++i)
+    forms.push_back({forms[i].b_transposed, has_half ? GemmSums::kF16 : GemmSums::kFast});
   return forms;
 }
 
 std::string Suffix(const GemmForm& form) {
-  return std::string(form.b_transposed ? "/b=transposed" : "") + (form.half_sums ? "/acc=f16" : "");
+  return std::string(form.b_transposed ? "/b=transposed" : "") +
+         (form.sums ? "/acc=" + std::string(Name(*form.sums)) : "");
 }
 
 Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const GemmForm& form) {
@@ -171,7 +174,8 @@ Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const 
   const Operand output = OutputsOf(region.members.back().config)[0];
   problem.output = output.type;
   problem.b_transposed = form.b_transposed;
-  INFIMUM_ASSIGN_OR_RETURN(problem.sums, SumsOf(*config, contract, form.half_sums));
+  INFIMUM_ASSIGN_OR_RETURN(problem.sums, SumsOf(*config, contract));
+  problem.sums = form.sums.value_or(problem.sums);
   if (problem.a != problem.b && !(IsEightBitFloat(problem.a) && IsEightBitFloat(problem.b)))
     return NotInBlas("BLAS libraries multiply operands of one type");
   if (!IsBlasType(problem.output))

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@
 
 namespace infimum::cuda {
 
-enum class GemmSums { kF32, kTf32, kF16, kF64, kS32 };
+// kFast: of 8-bit floats, as frameworks ask for (`use_fast_accum`): Tensor Cores keep fewer bits of the sums than f32
+// has.
+enum class GemmSums { kF32, kTf32, kF16, kF64, kS32, kFast };
 enum class GemmActivation { kNone, kRelu, kGeluTanh };
 
 // "tf32"; "", "relu", "gelu_tanh".
@@ -44,10 +47,10 @@ struct GemmProblem {
 // The same for equal problems but their factors, different for others: what recordings are found by.
 std::string Format(const GemmProblem& problem);
 
-// How one GEMM is asked for: how the second operand is stored, what is added up in.
+// How one GEMM is asked for: how the second operand is stored, what is added up in if not in the type's usual sums.
 struct GemmForm {
   bool b_transposed = false;
-  bool half_sums = false;
+  std::optional<GemmSums> sums{};
   friend bool operator==(const GemmForm&, const GemmForm&) = default;
 };
 // The usual one first. `heuristic` has that one alone.

@@ -32,12 +32,13 @@ constexpr const char* kPlain = "matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x307
 
 TEST(GemmProblem, OfLayersAndRegions) {
   EXPECT_EQ(Problem(kPlain), "1x128x3072x768 f16:f16:f16 sums=f32");
-  EXPECT_EQ(Problem(kPlain, NumericContract::kF16, {true, true}), "1x128x3072x768 f16:f16:f16 sums=f16 b=transposed");
+  EXPECT_EQ(Problem(kPlain, NumericContract::kF16, {true, GemmSums::kF16}),
+            "1x128x3072x768 f16:f16:f16 sums=f16 b=transposed");
   const std::string biased = "matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=column weights=const";
   EXPECT_EQ(Problem(biased, NumericContract::kStrictF32), "1x128x3072x768 f32:f32:f32 sums=f32 bias");
   EXPECT_EQ(Bound(biased, NumericContract::kStrictF32)->problem.bias, DataType::kF32);
   EXPECT_EQ(Bound("matmul dtype=f8e4m3:f8e4m3:f8e4m3 a=1x128x768 b=1x768x3072 bias=no weights=const",
-                  NumericContract::kFp8, {true, false})
+                  NumericContract::kFp8, {true})
                 ->problem.factor,
             1);
   EXPECT_EQ(
@@ -60,7 +61,7 @@ TEST(GemmProblem, TensorsInTheOrderInWhichTheyAreBound) {
       "region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x768 bias=column weights=const](in0,w0,w1) ; "
       "[pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in1,%0) ; [pointwise kind=relu dtype=f16:-:f16 "
       "in=98304](%1)",
-      NumericContract::kF16, {true, false});
+      NumericContract::kF16, {true});
   ASSERT_TRUE(gemm.ok());
   std::vector<RegionOperand> tensors;
   for (const GpuBinding& binding : gemm->bindings) tensors.push_back(binding.tensor);
@@ -93,10 +94,15 @@ TEST(GemmForms, EightBitsAreTransposedAndOnlyConstantsMayBe) {
   };
   EXPECT_THAT(forms(kPlain, NumericContract::kF16), SizeIs(4));
   EXPECT_THAT(forms("matmul dtype=s8:s8:s32 a=1x128x768 b=1x768x768 bias=no weights=const", NumericContract::kInt8),
-              ElementsAre(GemmForm{true, false}));
+              ElementsAre(GemmForm{true}));
+  const std::string f8 = "matmul dtype=f8e4m3:f8e4m3:bf16 a=1x128x768 b=1x768x768 bias=no weights=";
+  EXPECT_THAT(forms(f8 + "const", NumericContract::kFp8), ElementsAre(GemmForm{true}, GemmForm{true, GemmSums::kFast}));
+  EXPECT_THAT(forms(f8 + "variable", NumericContract::kFp8),
+              ElementsAre(GemmForm{false}, GemmForm{false, GemmSums::kFast}));
+  EXPECT_EQ(Suffix({true, GemmSums::kFast}), "/b=transposed/acc=fast");
   EXPECT_THAT(
       forms("matmul dtype=f32:f32:f32 a=12x128x64 b=12x64x128 bias=no weights=variable", NumericContract::kTf32),
-      ElementsAre(GemmForm{false, false}));
+      ElementsAre(GemmForm{false}));
 }
 
 TEST(GemmAlgorithm, ItsNameSaysAllOfIt) {

@@ -31,7 +31,9 @@ class PretendedDevice : public LaunchDevice {
   Result<Latency> LaunchInStream(std::int64_t launches) override {
     return Latency(6 + 5.0 * static_cast<double>(launches));
   }
-  Result<Latency> LaunchCold() override { return Latency(9); }
+  Result<Latency> LaunchAlone(LaunchCaches caches) override {
+    return Latency(caches == LaunchCaches::kEmptied ? 9 : 7);
+  }
   std::optional<double> FrequencyMhz() override {
     ++looks;
     return frequency(looks);
@@ -39,8 +41,9 @@ class PretendedDevice : public LaunchDevice {
 
   bool IsPowerLimited() override { return power_limited; }
   bool Overlaps(Graph) override { return overlaps; }
+  bool HostWasLate() override { return late; }
 
-  bool captures = true, power_limited = false, overlaps = false;
+  bool captures = true, power_limited = false, overlaps = false, late = false;
   std::vector<std::int64_t> graphs;
   std::set<Graph> live;
   int replays = 0, looks = 0;
@@ -112,9 +115,19 @@ TEST(LaunchTimer, ADeviceThatStaysSlowIsSaidToBeThrottled) {
   LaunchTimerOptions options;
   options.usual_mhz = 1980;
   LaunchTimer timer(device, options);
-  EXPECT_EQ(*timer.TimeCold(), microseconds(9));
+  EXPECT_EQ(*timer.TimeAlone(LaunchCaches::kEmptied), microseconds(9));
   EXPECT_THAT(timer.flags(), ElementsAre("throttled"));
   EXPECT_EQ(device.looks, options.most_attempts);
+}
+
+TEST(LaunchTimer, WhereTheHostTookLongerThanTheStreamIsHeldItsTimeMayBeInALaunchAlone) {
+  PretendedDevice device;
+  LaunchTimer timer(device, {});
+  EXPECT_TRUE(timer.TimeAlone(LaunchCaches::kEmptied).ok());
+  EXPECT_THAT(timer.flags(), IsEmpty());
+  device.late = true;
+  EXPECT_TRUE(timer.TimeAlone(LaunchCaches::kWithoutConstants).ok());
+  EXPECT_THAT(timer.flags(), ElementsAre("host_bound"));
 }
 
 TEST(LaunchTimer, SlownessInTheBeginningIsNoThrottling) {

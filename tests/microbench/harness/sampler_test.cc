@@ -296,10 +296,15 @@ class DeviceRun : public PreparedRun {
     host_.Advance(microseconds(80) * launches);
     return std::optional<Clock::Duration>(microseconds(40) * launches);
   }
-  Result<std::optional<Clock::Duration>> TimeColdLaunch() override {
+  Result<std::optional<Clock::Duration>> TimeColdLaunch(bool constants_alone) override {
     if (!empties_caches) return std::optional<Clock::Duration>();
     host_.Advance(microseconds(500));
-    return std::optional<Clock::Duration>(microseconds(70));
+    return std::optional<Clock::Duration>(microseconds(constants_alone ? 45 : 70));
+  }
+  Bytes constants() const override { return weights; }
+  Status RotateConstants(std::size_t copies) override {
+    places.push_back(copies);
+    return {};
   }
   std::optional<Latency> TimingFloor() override { return floor; }
   Result<std::optional<double>> NumericError() override { return std::optional<double>(); }
@@ -307,6 +312,8 @@ class DeviceRun : public PreparedRun {
 
   bool empties_caches = true;
   std::optional<Latency> floor;
+  Bytes weights;
+  std::vector<std::size_t> places;
 
  private:
   FakeClock& host_;
@@ -320,6 +327,18 @@ TEST_F(Sampling, ADeviceTellsItsOwnTime) {
   EXPECT_FALSE(warm.unconverged);
   EXPECT_THAT(Take(run, CacheState::kCold).samples, ::testing::Each(Latency(70)));
   EXPECT_EQ(*TimeFirstLaunch(run, clock, none), Latency(40));
+}
+
+TEST_F(Sampling, ADeviceEmptiesItsCachesForConstantsThatAreTooSmallToGoThrough) {
+  DeviceRun run(clock);
+  run.weights = Bytes{1 << 20};
+  EXPECT_THAT(Take(run, CacheState::kColdWeights).samples, ::testing::Each(Latency(40)));
+  run.places.clear();
+  run.weights = Bytes{2};
+  const SampleSet alone = Take(run, CacheState::kColdWeights);
+  EXPECT_THAT(alone.samples, ::testing::Each(Latency(45)));
+  EXPECT_EQ(alone.launches_per_sample, 1);
+  EXPECT_THAT(run.places, ::testing::ElementsAre(2, 1));
 }
 
 TEST_F(Sampling, WhereADeviceDoesNotEmptyItsCachesTheHostsAreFlushed) {

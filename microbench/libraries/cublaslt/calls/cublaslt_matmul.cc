@@ -19,11 +19,9 @@ constexpr Word<cudaDataType_t> kTypes[] = {
     {"f64", CUDA_R_64F},        {"f32", CUDA_R_32F},        {"f16", CUDA_R_16F}, {"bf16", CUDA_R_16BF},
     {"f8e4m3", CUDA_R_8F_E4M3}, {"f8e5m2", CUDA_R_8F_E5M2}, {"s8", CUDA_R_8I},   {"s32", CUDA_R_32I}};
 
-constexpr Word<cublasComputeType_t> kSums[] = {{"f32", CUBLAS_COMPUTE_32F},
-                                               {"tf32", CUBLAS_COMPUTE_32F_FAST_TF32},
-                                               {"f16", CUBLAS_COMPUTE_16F},
-                                               {"f64", CUBLAS_COMPUTE_64F},
-                                               {"s32", CUBLAS_COMPUTE_32I}};
+constexpr Word<cublasComputeType_t> kSums[] = {{"f32", CUBLAS_COMPUTE_32F}, {"tf32", CUBLAS_COMPUTE_32F_FAST_TF32},
+                                               {"f16", CUBLAS_COMPUTE_16F}, {"f64", CUBLAS_COMPUTE_64F},
+                                               {"s32", CUBLAS_COMPUTE_32I}, {"fast", CUBLAS_COMPUTE_32F}};
 
 // Without a bias and with one.
 constexpr Word<std::pair<cublasLtEpilogue_t, cublasLtEpilogue_t>> kEpilogues[] = {
@@ -52,7 +50,7 @@ cublasComputeType_t ComputeTypeOf(const Gemm& gemm) { return Find(kSums, gemm.su
 
 cudaDataType_t ScaleTypeOf(const Gemm& gemm) {
   if (gemm.sums == "s32" && gemm.result != "s32") return CUDA_R_32F;
-  return gemm.sums == "tf32" ? CUDA_R_32F : TypeOf(gemm.sums);
+  return gemm.sums == "tf32" || gemm.sums == "fast" ? CUDA_R_32F : TypeOf(gemm.sums);
 }
 
 Factor::Factor(double value, cudaDataType_t type) {
@@ -117,6 +115,7 @@ void Matmul::Free() {
 void Matmul::Build() {
   Check(lt_, lt_.MatmulDescCreate(&description_, compute_type_, scale_type_), "describing it");
   Describe(CUBLASLT_MATMUL_DESC_TRANSA, gemm_.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  if (gemm_.sums == "fast") Describe(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
   const auto& [alone, with_bias] = Find(kEpilogues, gemm_.activation, "epilogue");
   Describe(CUBLASLT_MATMUL_DESC_EPILOGUE, gemm_.bias.empty() ? alone : with_bias);
   if (!gemm_.bias.empty()) Describe(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, TypeOf(gemm_.bias));

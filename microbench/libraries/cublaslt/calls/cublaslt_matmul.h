@@ -59,7 +59,7 @@ struct Gemm {
   std::string activation{};  // "relu", "gelu_tanh"
   double factor = 1;
   // What forms of one layer differ in.
-  std::string sums = "f32";   // "f32", "tf32", "f16", "f64", "s32"
+  std::string sums = "f32";   // "f32", "tf32", "f16", "f64", "s32"; "fast": of 8-bit floats, in fewer bits
   bool b_transposed = false;  // b is stored as columns x depth
 };
 
