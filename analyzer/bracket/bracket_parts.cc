@@ -109,8 +109,16 @@ void SetOrigins(const MeasuredRows& rows, Bracket& bracket) {
   bracket.pace = rows.pace();
 }
 
-// Of a hundred rows some never settle, and their intervals say so.
-constexpr double kUnconvergedWorthSaying = 0.1;
+// Flags of rows whose times are not simply their kernels', and what a bound is called that a tenth of is made of these:
+// of a hundred rows some never settle, and their intervals say so.
+constexpr double kFlagsWorthSaying = 0.1;
+struct FlagTag {
+  std::string_view flag, tag;
+};
+constexpr FlagTag kFlagTags[] = {{"unconverged", "unconverged-rows"},
+                                 {"throttled", "throttled-rows"},
+                                 {"uncaptured", "uncaptured-rows"},
+                                 {"overlaps", "overlapping-rows"}};
 
 std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers) {
   const Selection& selection = bracket.selection;
@@ -126,15 +134,16 @@ std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<con
     tags.push_back("unmeasured-layers");
   if (any([](const ResolvedLayer& layer) { return layer.rows != nullptr && LacksScales(*layer.rows->workload); }))
     tags.push_back("integers-without-scales");
-  Latency all{0}, unconverged{0};
+  Latency all{0};
+  std::map<std::string_view, Latency> flagged;
   for (const ResolvedLayer& layer : layers) {
     const Latency latency = layer.known.latency.value_or(Latency(0));
     all += latency;
     if (layer.best == nullptr) continue;
-    const std::vector<std::string>& flags = layer.best->row->flags;
-    if (std::ranges::find(flags, "unconverged") != flags.end()) unconverged += latency;
+    for (const std::string& flag : layer.best->row->flags) flagged[flag] += latency;
   }
-  if (unconverged > Latency(0) && unconverged >= kUnconvergedWorthSaying * all) tags.push_back("unconverged-rows");
+  for (const auto& [flag, tag] : kFlagTags)
+    if (flagged[flag] > Latency(0) && flagged[flag] >= kFlagsWorthSaying * all) tags.emplace_back(tag);
   return tags;
 }
 

@@ -83,6 +83,17 @@ constexpr auto kTags = std::to_array<Explained>({
      "The times of layers that hold a tenth of the bound or more did not settle within the time that measuring had: "
      "the "
      "interval says how far that goes."},
+    {"throttled-rows",
+     "The times of layers that hold a tenth of the bound or more were taken while the device ran below its usual "
+     "clocks: "
+     "the bound may be too high."},
+    {"uncaptured-rows",
+     "The times of layers that hold a tenth of the bound or more contain what the host needs for a launch: no CUDA "
+     "graph "
+     "could be had of them."},
+    {"overlapping-rows",
+     "Kernels of layers that hold a tenth of the bound or more begin before the one ahead of them has ended: behind "
+     "another kernel they may take longer."},
     {"observed-candidates",
      "Frameworks' own times of layers and fused groups count as candidates. R cannot run their kernels."},
     {"plan-of-R", "The kernels and layouts that the demonstrated run executes: what it predicts is R."},

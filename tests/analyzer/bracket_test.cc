@@ -46,6 +46,26 @@ TEST(Bracket, TheBestCandidateIsTheOneWithTheLeastMeanOfItsMedians) {
   EXPECT_THAT(bracket.bounds[0].assumptions, Not(Contains("unmeasured-layers")));
 }
 
+// "fc" holds 20 of 22 us, "relu" 2.
+TEST(Bracket, FlagsOfRowsThatHoldATenthOfItAreAssumptions) {
+  const ModelGraph graph = SmallModel();
+  const auto assumptions = [&](std::size_t layer, const std::string& flag) {
+    KnownRows source;
+    for (const std::size_t each : {std::size_t{0}, std::size_t{2}}) {
+      Measurement row = MeasuredRow(KeyOfLayer(graph, each), "only", {Latency(each == 0 ? 20 : 2)});
+      if (each == layer) row.flags = {flag};
+      source.Add(std::move(row), TestEnvironment(1));
+    }
+    return BracketOf(graph, source).bounds[0].assumptions;
+  };
+  for (const auto& [flag, tag] :
+       {std::pair("unconverged", "unconverged-rows"), std::pair("throttled", "throttled-rows"),
+        std::pair("uncaptured", "uncaptured-rows"), std::pair("overlaps", "overlapping-rows")}) {
+    EXPECT_THAT(assumptions(0, flag), Contains(tag));
+    EXPECT_THAT(assumptions(2, flag), Not(Contains(tag))) << "2 of 22 us";
+  }
+}
+
 Environment OnHost(const std::string& host, const std::string& clocks) {
   Environment environment = TestEnvironment(1);
   environment.evidence = {{evidence::kHost, host}, {evidence::kClocks, clocks}};
