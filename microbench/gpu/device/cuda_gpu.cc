@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "infimum/base/quantity_text.h"
+#include "microbench/gpu/device/kernel_loader.h"
 #include "microbench/gpu/device/nvml.h"
 
 namespace infimum::cuda {
@@ -82,6 +83,15 @@ bool HasProgrammaticEdge([[maybe_unused]] cudaGraph_t graph) {
   return false;
 }
 
+// With twice the second-level cache written nothing of before is left in it.
+KernelCall FlushCall(void* memory, std::int64_t bytes) {
+  FillCall call;
+  call.to = memory;
+  call.bytes = bytes;
+  call.word = 0x5a5a5a5aU;
+  return call;
+}
+
 class CudaGpu : public Gpu {
  public:
   explicit CudaGpu(const GpuOptions& options) : options_(options) {}
@@ -113,7 +123,11 @@ class CudaGpu : public Gpu {
     void* device_flag = nullptr;
     INFIMUM_CUDA(cudaHostGetDevicePointer(&device_flag, flag_, 0), "mapping memory");
     device_flag_ = static_cast<const std::uint32_t*>(device_flag);
-    return {};
+    kernels_.emplace(facts_.compute_capability);
+    // Those of the timing itself, before anything is captured.
+    INFIMUM_RETURN_IF_ERROR(kernels_->Prepare(LaunchOf(EmptyCall())));
+    INFIMUM_RETURN_IF_ERROR(kernels_->Prepare(LaunchOf(HoldCall())));
+    return kernels_->Prepare(*LaunchOf(FlushCall(nullptr, 16)));
   }
 
   const GpuFacts& facts() const override { return facts_; }
@@ -235,7 +249,7 @@ class CudaGpu : public Gpu {
 
   Status Hold() override {
     __atomic_store_n(flag_, 0u, __ATOMIC_SEQ_CST);
-    return Launched(LaunchHold(device_flag_, kMostHoldNs, streams_.front()));
+    return Queue(LaunchOf(HoldCall{device_flag_, kMostHoldNs}), streams_.front());
   }
   void Release() override { __atomic_store_n(flag_, 1u, __ATOMIC_SEQ_CST); }
 
@@ -243,16 +257,22 @@ class CudaGpu : public Gpu {
     const std::int64_t bytes = std::max<std::int64_t>(2 * facts_.second_level_cache.value, 64 << 20) / 16 * 16;
     // Beside the limit on memory: it is the timing's, not a candidate's.
     if (flush_ == nullptr) INFIMUM_CUDA(cudaMalloc(&flush_, static_cast<std::size_t>(bytes)), "allocating");
-    return Launched(LaunchFlush(flush_, bytes, streams_.front()));
+    return Launch(FlushCall(flush_, bytes), streams_.front());
   }
 
-  Status Launch(const KernelCall& call, Stream stream) override { return Launched(LaunchOnDevice(call, stream)); }
-  Status LaunchEmpty() override { return Launched(cuda::LaunchEmpty(streams_.front())); }
-  Status LaunchPeak(const BandwidthCall& call) override { return Launched(LaunchBandwidth(call, streams_.front())); }
+  Status Launch(const KernelCall& call, Stream stream) override {
+    const std::optional<KernelLaunch> launch = LaunchOf(call);
+    return launch ? Queue(*launch, stream) : Status();
+  }
+  Status LaunchEmpty() override { return Queue(LaunchOf(EmptyCall()), streams_.front()); }
+  Status LaunchPeak(const BandwidthCall& call) override {
+    INFIMUM_ASSIGN_OR_RETURN(const BandwidthCall filled, WithBlocks(call));
+    return Queue(LaunchOf(filled), streams_.front());
+  }
   Result<double> LaunchPeak(const ArithmeticCall& call) override {
-    INFIMUM_RETURN_IF_ERROR(Launched(LaunchArithmetic(call, streams_.front())));
-    const int blocks = call.blocks > 0 ? call.blocks : ArithmeticBlocks(call.kind);
-    return static_cast<double>(OperationsOf(call, blocks));
+    INFIMUM_ASSIGN_OR_RETURN(const ArithmeticCall filled, WithBlocks(call));
+    INFIMUM_RETURN_IF_ERROR(Queue(LaunchOf(filled), streams_.front()));
+    return static_cast<double>(OperationsOf(filled, filled.blocks));
   }
 
   std::optional<double> FrequencyMhz() override { return nvml_ ? nvml_->FrequencyMhz() : std::nullopt; }
@@ -265,7 +285,18 @@ class CudaGpu : public Gpu {
   }
 
  private:
-  static Status Launched(int error) { return Check(static_cast<cudaError_t>(error), "launching a kernel"); }
+  Status Queue(const KernelLaunch& launch, Stream stream) {
+    INFIMUM_ASSIGN_OR_RETURN(const int error, kernels_->Launch(launch, stream));
+    return Check(static_cast<cudaError_t>(error), "launching a kernel");
+  }
+  // As many blocks as the device holds at a time, where the call says none.
+  template <class Call>
+  Result<Call> WithBlocks(Call call) {
+    if (call.blocks > 0) return call;
+    INFIMUM_ASSIGN_OR_RETURN(const int each, kernels_->BlocksOfMultiprocessor(LaunchOf(call)));
+    call.blocks = each * static_cast<int>(facts_.multiprocessors);
+    return call;
+  }
 
   Status FindDevice() {
     int version = 0, count = 0;
@@ -323,6 +354,7 @@ class CudaGpu : public Gpu {
   GpuOptions options_;
   GpuFacts facts_;
   std::unique_ptr<Nvml> nvml_;
+  std::optional<KernelLoader> kernels_;
   std::vector<GpuProcess> others_;  // when this one began
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> points_;

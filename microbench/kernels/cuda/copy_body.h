@@ -177,6 +177,8 @@ INFIMUM_HOST_DEVICE inline void OneHotThread(const OneHotCall& call, std::int64_
 // meets each bank once, both where it writes a row and where it reads a word of 32 kMerged rows.
 template <class Unit, int kMerged>
 struct TransposeTile {
+  using Stored = Unit;
+  static constexpr int kWordElements = kMerged;
   static constexpr int kLanes = 32, kRows = 8;  // threads of a block
   static constexpr int kElements = 32 * kMerged;
   struct alignas(sizeof(Unit) * kMerged) Word {

@@ -9,11 +9,6 @@
 
 #include "microbench/kernels/cuda/element.h"
 
-#if defined(__CUDACC__)
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#endif
-
 namespace infimum::cuda {
 
 // The same bits as another type of the same size.
@@ -27,7 +22,9 @@ INFIMUM_HOST_DEVICE inline To BitsAs(From from) {
 
 INFIMUM_HOST_DEVICE inline float FloatFromHalf(std::uint16_t bits) {
 #if INFIMUM_ON_DEVICE
-  return __half2float(__ushort_as_half(bits));
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
 #else
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
   const std::uint32_t magnitude = bits & 0x7fff;
@@ -39,7 +36,9 @@ INFIMUM_HOST_DEVICE inline float FloatFromHalf(std::uint16_t bits) {
 
 INFIMUM_HOST_DEVICE inline std::uint16_t HalfFromFloat(float value) {
 #if INFIMUM_ON_DEVICE
-  return __half_as_ushort(__float2half_rn(value));
+  std::uint16_t half;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
+  return half;
 #else
   const std::uint32_t bits = BitsAs<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7fffffff;
@@ -59,8 +58,10 @@ INFIMUM_HOST_DEVICE inline float FloatFromBrain(std::uint16_t bits) {
 }
 
 INFIMUM_HOST_DEVICE inline std::uint16_t BrainFromFloat(float value) {
-#if INFIMUM_ON_DEVICE
-  return __bfloat16_as_ushort(__float2bfloat16_rn(value));
+#if INFIMUM_ON_DEVICE && __CUDA_ARCH__ >= 800
+  std::uint16_t brain;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(brain) : "f"(value));
+  return brain;
 #else
   const std::uint32_t bits = BitsAs<std::uint32_t>(value);
   if ((bits & 0x7fffffff) > 0x7f800000) return 0x7fc0;

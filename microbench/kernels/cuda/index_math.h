@@ -14,8 +14,8 @@ struct FastDivisor {
   std::uint32_t multiplier = 1;
   std::uint32_t shift = 0;
 
-  FastDivisor() = default;
-  explicit FastDivisor(std::int64_t by) : divisor(static_cast<std::uint32_t>(by)) {
+  constexpr FastDivisor() = default;
+  constexpr explicit FastDivisor(std::int64_t by) : divisor(static_cast<std::uint32_t>(by)) {
     while (shift < 31 && (std::uint32_t{1} << shift) < divisor) ++shift;
     const std::uint64_t power = std::uint64_t{1} << shift;
     multiplier = static_cast<std::uint32_t>((std::uint64_t{1} << 32) * (power - divisor) / divisor + 1);

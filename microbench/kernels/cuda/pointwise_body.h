@@ -10,15 +10,15 @@ namespace infimum::cuda {
 inline constexpr int kPointwiseThreads = 256;
 
 template <int kWidth, class T>
-INFIMUM_HOST_DEVICE inline void LoadOperand(const PointwiseCall::Operand& operand, std::int64_t at,
+INFIMUM_HOST_DEVICE inline void LoadOperand(const PointwiseCall::Operand& operand, const void* data, std::int64_t at,
                                             T (&values)[kWidth]) {
   if (operand.access == PointwiseCall::Access::kVector) {
-    WithSource<T>(operand.element, [&](auto traits) { LoadPack<decltype(traits)>(operand.data, at, values); });
+    WithSource<T>(operand.element, [&](auto traits) { LoadPack<decltype(traits)>(data, at, values); });
     return;
   }
   WithSource<T>(operand.element, [&](auto traits) {
     using Traits = decltype(traits);
-    const auto* from = static_cast<const typename Traits::Stored*>(operand.data) + at;
+    const auto* from = static_cast<const typename Traits::Stored*>(data) + at;
     if (operand.access == PointwiseCall::Access::kOne) {
       const T value = Traits::template Read<T>(*from);
       INFIMUM_UNROLL
@@ -36,13 +36,15 @@ template <class T, int kWidth, int kOperands>
 struct PointwiseThread {
   using Place = PointwiseCall::Place;
 
-  INFIMUM_HOST_DEVICE static void Run(const PointwiseCall& call, std::int64_t thread) {
+  // `call` without its addresses, which `data` has.
+  INFIMUM_HOST_DEVICE static void Run(const PointwiseCall& call, const PointwiseData& data, std::int64_t thread) {
     const std::int64_t element = thread * kWidth;
     if (element >= call.count) return;
     T operand[kOperands][kWidth];
-    Load(call, element, operand);
+    Load(call, data, element, operand);
     T slot[PointwiseCall::kMostSlots][kWidth];
     T x[kWidth] = {}, y[kWidth] = {}, z[kWidth] = {};
+    INFIMUM_UNROLL
     for (int s = 0; s < call.steps; ++s) {
       const PointwiseCall::Step& step = call.step[s];
       // The others first: the accumulator may be one of them.
@@ -59,13 +61,14 @@ struct PointwiseThread {
       }
       if (step.output >= 0) {
         const PointwiseCall::Output& output = call.output[step.output];
-        WithElement(output.element, [&](auto traits) { StorePack<decltype(traits)>(output.data, element, x); });
+        WithElement(output.element,
+                    [&](auto traits) { StorePack<decltype(traits)>(data.output[step.output], element, x); });
       }
     }
   }
 
  private:
-  INFIMUM_HOST_DEVICE static void Load(const PointwiseCall& call, std::int64_t element,
+  INFIMUM_HOST_DEVICE static void Load(const PointwiseCall& call, const PointwiseData& data, std::int64_t element,
                                        T (&operand)[kOperands][kWidth]) {
     std::int64_t offset[kOperands] = {};
     if (call.box.rank <= 1) {
@@ -87,7 +90,7 @@ struct PointwiseThread {
     }
     INFIMUM_UNROLL
     for (int i = 0; i < kOperands; ++i) {
-      if (i < call.operands) LoadOperand<kWidth>(call.operand[i], offset[i], operand[i]);
+      if (i < call.operands) LoadOperand<kWidth>(call.operand[i], data.operand[i], offset[i], operand[i]);
     }
   }
 

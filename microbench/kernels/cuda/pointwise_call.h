@@ -81,4 +81,16 @@ struct PointwiseCall {
   Step step[kMostSteps];
 };
 
+// The addresses of a call: all of it that differs from one launch of a compiled program to another.
+struct PointwiseData {
+  const void* operand[PointwiseCall::kMostOperands] = {};
+  void* output[PointwiseCall::kMostOutputs] = {};
+};
+inline PointwiseData DataOf(const PointwiseCall& call) {
+  PointwiseData data;
+  for (int i = 0; i < call.operands; ++i) data.operand[i] = call.operand[i].data;
+  for (int i = 0; i < call.outputs; ++i) data.output[i] = call.output[i].data;
+  return data;
+}
+
 }  // namespace infimum::cuda

@@ -236,7 +236,7 @@ struct RowThread {
 };
 
 // Bytes of shared memory that a row takes where it is cached.
-inline std::int64_t RowCacheBytes(const RowCall& call) {
+INFIMUM_HOST_DEVICE inline std::int64_t RowCacheBytes(const RowCall& call) {
   return call.caches ? (std::int64_t{call.space.length} * BytesOf(call.element) + 15) / 16 * 16 : 0;
 }
 

@@ -106,9 +106,10 @@ void Run(const TransposeCall& call) {
 }
 
 void Run(const PointwiseCall& call) {
+  const PointwiseData data = DataOf(call);
   WithPointwiseThread(call, [&](auto thread) {
     const std::int64_t threads = (call.count + call.width - 1) / call.width;
-    for (std::int64_t i = 0; i < threads; ++i) decltype(thread)::Run(call, i);
+    for (std::int64_t i = 0; i < threads; ++i) decltype(thread)::Run(call, data, i);
   });
 }
 

@@ -1,10 +1,10 @@
 // Softmax and normalizations of rows; running sums.
-#include "microbench/kernels/cuda/kernel_call.h"
+#pragma once
+
 #include "microbench/kernels/cuda/row_body.h"
 #include "microbench/kernels/cuda/scan_body.h"
 
 namespace infimum::cuda {
-namespace {
 
 constexpr unsigned kAllLanes = 0xffffffffU;
 
@@ -36,12 +36,12 @@ __global__ void __launch_bounds__(kRowThreads) RowKernelByThread(const __grid_co
 
 // A warp for each row, eight in a block; they need no barrier.
 template <class T, int kWidth>
-__global__ void __launch_bounds__(kRowThreads) RowKernelByWarp(const __grid_constant__ RowCall call, int cache_bytes) {
+__global__ void __launch_bounds__(kRowThreads) RowKernelByWarp(const __grid_constant__ RowCall call) {
   extern __shared__ __align__(16) unsigned char shared[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::uint32_t row = blockIdx.x * (kRowThreads / 32) + static_cast<std::uint32_t>(warp);
   if (row >= call.space.rows) return;
-  void* cache = call.caches ? shared + warp * cache_bytes : nullptr;
+  void* cache = call.caches ? shared + warp * RowCacheBytes(call) : nullptr;
   const RowThread<T, kWidth> thread{call, row, static_cast<int>(threadIdx.x) % 32, cache};
   RowTotals<T> totals;
   for (int pass = 0; pass < RowPasses(call.kind); ++pass) {
@@ -103,63 +103,6 @@ __global__ void __launch_bounds__(kScanThreads) ScanKernelByBlock(const __grid_c
     own.Store(call, blockIdx.x, piece, static_cast<int>(threadIdx.x), ScanCombine(call, first, ahead));
     before = ScanCombine(call, before, total);
   }
-}
-
-// More shared memory than 48 KiB has to be asked for, once for each kernel.
-template <class Kernel>
-int AllowShared(Kernel kernel, std::int64_t bytes) {
-  if (bytes <= 48 * 1024) return cudaSuccess;
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-}
-
-}  // namespace
-
-int Launch(const RowCall& call, void* stream) {
-  if (call.space.rows == 0 || call.space.length == 0) return cudaSuccess;
-  const auto queue = static_cast<cudaStream_t>(stream);
-  const std::uint32_t rows = call.space.rows;
-  if (call.threads == 1) {
-    const std::uint32_t blocks = (rows + kRowThreads - 1) / kRowThreads;
-    if (call.arithmetic == Arithmetic::kF32) {
-      RowKernelByThread<float><<<blocks, kRowThreads, 0, queue>>>(call);
-    } else {
-      RowKernelByThread<double><<<blocks, kRowThreads, 0, queue>>>(call);
-    }
-    return cudaGetLastError();
-  }
-  int error = cudaSuccess;
-  const std::int64_t cache = RowCacheBytes(call);
-  const bool known = WithRowThread(call, [&](auto number, auto width) {
-    using T = decltype(number);
-    constexpr int kWidth = decltype(width)::value;
-    if (call.threads == 32) {
-      constexpr std::uint32_t kWarps = kRowThreads / 32;
-      error = AllowShared(RowKernelByWarp<T, kWidth>, cache * kWarps);
-      if (error != cudaSuccess) return;
-      RowKernelByWarp<T, kWidth>
-          <<<(rows + kWarps - 1) / kWarps, kRowThreads, cache * kWarps, queue>>>(call, static_cast<int>(cache));
-    } else {
-      error = AllowShared(RowKernelByBlock<T, kWidth>, cache);
-      if (error != cudaSuccess) return;
-      RowKernelByBlock<T, kWidth><<<rows, call.threads, cache, queue>>>(call);
-    }
-  });
-  if (!known) return cudaErrorInvalidValue;
-  return error != cudaSuccess ? error : cudaGetLastError();
-}
-
-int Launch(const ScanCall& call, void* stream) {
-  if (call.lines == 0 || call.length == 0) return cudaSuccess;
-  const auto queue = static_cast<cudaStream_t>(stream);
-  WithArithmetic(call.arithmetic, [&](auto number) {
-    using T = decltype(number);
-    if (call.threads == 1) {
-      ScanKernelByThread<T><<<(call.lines + kScanThreads - 1) / kScanThreads, kScanThreads, 0, queue>>>(call);
-    } else {
-      ScanKernelByBlock<T><<<call.lines, kScanThreads, 0, queue>>>(call);
-    }
-  });
-  return cudaGetLastError();
 }
 
 }  // namespace infimum::cuda

@@ -1,9 +1,9 @@
 // Reductions, by rows and by columns.
-#include "microbench/kernels/cuda/kernel_call.h"
+#pragma once
+
 #include "microbench/kernels/cuda/reduce_body.h"
 
 namespace infimum::cuda {
-namespace {
 
 constexpr unsigned kAllLanes = 0xffffffffU;
 
@@ -71,32 +71,6 @@ __global__ void __launch_bounds__(1024) ReduceKernelByColumn(const __grid_consta
     }
     if (row == 0 && output + e < call.kept_count) Leave(call, output + e, blockIdx.y, state[e]);
   }
-}
-
-}  // namespace
-
-int Launch(const ReduceCall& call, void* stream) {
-  if (call.kept_count == 0) return cudaSuccess;
-  const auto queue = static_cast<cudaStream_t>(stream);
-  const unsigned parts = call.combines ? 1 : call.parts;
-  const bool known = WithReduceThread(call, [&](auto number, auto width) {
-    using T = decltype(number);
-    constexpr int kWidth = decltype(width)::value;
-    if (call.form == ReduceCall::Form::kColumns) {
-      const dim3 grid((call.kept_count + 32 * kWidth - 1) / (32 * kWidth), parts);
-      const dim3 threads(32, static_cast<unsigned>(call.threads));
-      const std::size_t shared =
-          call.threads > 1 ? sizeof(ReduceState<T>) * 32 * static_cast<unsigned>(call.threads) : 0;
-      ReduceKernelByColumn<T, kWidth><<<grid, threads, shared, queue>>>(call);
-    } else if (call.threads <= 32) {
-      const std::int64_t threads = std::int64_t{call.kept_count} * call.threads;
-      const dim3 grid(static_cast<unsigned>((threads + kReduceThreads - 1) / kReduceThreads), parts);
-      ReduceKernelByWarp<T, kWidth><<<grid, kReduceThreads, 0, queue>>>(call);
-    } else {
-      ReduceKernelByBlock<T, kWidth><<<dim3(call.kept_count, parts), call.threads, 0, queue>>>(call);
-    }
-  });
-  return known ? cudaGetLastError() : cudaErrorInvalidValue;
 }
 
 }  // namespace infimum::cuda

@@ -1,0 +1,182 @@
+#include "microbench/gpu/device/kernel_compiler.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "infimum/base/file_text.h"
+#include "infimum/base/sha256.h"
+#include "microbench/gpu/device/shared_library.h"
+#include "microbench/kernels/cuda/kernel_launch.h"
+
+namespace infimum::cuda {
+namespace {
+
+// Of nvrtc.h, whose functions have been as they are since CUDA 11.2.
+using Program = void*;
+constexpr std::size_t kMostSaid = 600;
+
+std::string HashOf(std::string_view text) { return Sha256(std::as_bytes(std::span(text))); }
+
+std::string HashOfTexts() {
+  Sha256Hash hash;
+  for (const DeviceText& text : DeviceTexts()) hash.Add(std::as_bytes(std::span(text.text)));
+  return hash.Text();
+}
+
+// A hash of what follows it, which a file that was cut off does not have; the kernel's name; its code.
+std::string FormatKernel(const CompiledKernel& kernel) {
+  const std::string rest = kernel.entry + "\n" + kernel.code;
+  return HashOf(rest) + "\n" + rest;
+}
+Result<CompiledKernel> ParseKernel(std::string_view text) {
+  const std::size_t first = std::min(text.find('\n'), text.size());
+  const std::string_view rest = text.substr(std::min(first + 1, text.size()));
+  const std::size_t second = rest.find('\n');
+  if (second == std::string_view::npos || HashOf(rest) != text.substr(0, first)) return Error{"damaged"};
+  return CompiledKernel{std::string(rest.substr(0, second)), std::string(rest.substr(second + 1))};
+}
+
+}  // namespace
+
+struct KernelCompiler::Functions {
+  int (*version)(int*, int*) = nullptr;
+  int (*count_architectures)(int*) = nullptr;
+  int (*architectures)(int*) = nullptr;
+  int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*destroy)(Program*) = nullptr;
+  int (*add_name)(Program, const char*) = nullptr;
+  int (*compile)(Program, int, const char* const*) = nullptr;
+  int (*log_size)(Program, std::size_t*) = nullptr;
+  int (*log)(Program, char*) = nullptr;
+  int (*lowered_name)(Program, const char*, const char**) = nullptr;
+  int (*cubin_size)(Program, std::size_t*) = nullptr;
+  int (*cubin)(Program, char*) = nullptr;
+  int (*ptx_size)(Program, std::size_t*) = nullptr;
+  int (*ptx)(Program, char*) = nullptr;
+
+  // False where one is missing.
+  bool Find(const SharedLibrary& library) {
+    const auto find = [&](const char* name, auto*& function) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.Find(name));
+      return function != nullptr;
+    };
+    return find("nvrtcVersion", version) && find("nvrtcGetNumSupportedArchs", count_architectures) &&
+           find("nvrtcGetSupportedArchs", architectures) && find("nvrtcCreateProgram", create) &&
+           find("nvrtcDestroyProgram", destroy) && find("nvrtcAddNameExpression", add_name) &&
+           find("nvrtcCompileProgram", compile) && find("nvrtcGetProgramLogSize", log_size) &&
+           find("nvrtcGetProgramLog", log) && find("nvrtcGetLoweredName", lowered_name) &&
+           find("nvrtcGetCUBINSize", cubin_size) && find("nvrtcGetCUBIN", cubin) && find("nvrtcGetPTXSize", ptx_size) &&
+           find("nvrtcGetPTX", ptx);
+  }
+
+  // "sm_90"; of a device that this version does not know the newest before it, as PTX.
+  std::string ArchitectureFor(std::int64_t compute_capability) const {
+    int count = 0;
+    if (count_architectures(&count) != 0 || count <= 0) return "";
+    std::vector<int> known(static_cast<std::size_t>(count));
+    if (architectures(known.data()) != 0) return "";
+    const auto wanted = static_cast<int>(compute_capability / 10);
+    if (std::ranges::count(known, wanted) > 0) return "sm_" + std::to_string(wanted);
+    std::erase_if(known, [&](int one) { return one > wanted; });
+    return known.empty() ? "" : "compute_" + std::to_string(std::ranges::max(known));
+  }
+
+  static std::string Text(int (*size)(Program, std::size_t*), int (*text)(Program, char*), Program program) {
+    std::size_t bytes = 0;
+    if (size(program, &bytes) != 0) return "";
+    std::string all(bytes, '\0');
+    return text(program, all.data()) == 0 ? all : "";
+  }
+};
+
+KernelCompiler::KernelCompiler(std::unique_ptr<Functions> functions, std::string version, std::string architecture,
+                               std::filesystem::path cache)
+    : functions_(std::move(functions)),
+      version_(std::move(version)),
+      architecture_(std::move(architecture)),
+      cache_(std::move(cache)),
+      texts_hash_(HashOfTexts()) {}
+
+KernelCompiler::~KernelCompiler() = default;
+
+std::filesystem::path KernelCompiler::DefaultCache() {
+  for (const auto& [variable, below] :
+       {std::pair("INFIMUM_CACHE", ""), std::pair("XDG_CACHE_HOME", "infimum"), std::pair("HOME", ".cache/infimum")})
+    if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0')
+      return std::filesystem::path(folder) / below / "kernels";
+  return {};
+}
+
+Result<std::unique_ptr<KernelCompiler>> KernelCompiler::Open(std::int64_t compute_capability,
+                                                             std::filesystem::path cache) {
+  INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
+                           SharedLibrary::Open({"libnvrtc.so.13", "libnvrtc.so.12"}, "cuda_nvrtc",
+                                               "NVRTC, which compiles infimum's kernels,"));
+  auto functions = std::make_unique<Functions>();
+  int major = 0, minor = 0;
+  if (!functions->Find(library) || functions->version(&major, &minor) != 0)
+    return Error{library.path().string() + " is no NVRTC of CUDA 12 or newer"};
+  std::string architecture = functions->ArchitectureFor(compute_capability);
+  if (architecture.empty())
+    return Error{"NVRTC " + std::to_string(major) + "." + std::to_string(minor) + " compiles for no device as old as " +
+                 std::to_string(compute_capability / 100) + "." + std::to_string(compute_capability / 10 % 10)};
+  return std::unique_ptr<KernelCompiler>(new KernelCompiler(std::move(functions),
+                                                            std::to_string(major) + "." + std::to_string(minor),
+                                                            std::move(architecture), std::move(cache)));
+}
+
+Result<CompiledKernel> KernelCompiler::Compile(const std::string& source, const std::string& name) const {
+  if (cache_.empty()) return CompileAnew(source, name);
+  const std::string key = HashOf(version_ + "\n" + architecture_ + "\n" + texts_hash_ + "\n" + name + "\n" + source);
+  const std::filesystem::path path = cache_ / (key + ".kernel");
+  if (const Result<std::string> text = ReadFile(path); text.ok())
+    if (Result<CompiledKernel> kept = ParseKernel(*text); kept.ok()) return kept;
+  Result<CompiledKernel> made = CompileAnew(source, name);
+  if (!made.ok()) return made;
+  // A cache that cannot be written costs the next process the time again.
+  std::error_code ignored;
+  std::filesystem::create_directories(cache_, ignored);
+  static_cast<void>(WriteFile(path, FormatKernel(*made)));
+  return made;
+}
+
+Result<CompiledKernel> KernelCompiler::CompileAnew(const std::string& source, const std::string& name) const {
+  std::vector<std::string> names, texts;
+  for (const DeviceText& text : DeviceTexts()) {
+    names.emplace_back(text.name);
+    texts.emplace_back(text.text);
+  }
+  std::vector<const char*> name_pointers, text_pointers;
+  for (const std::string& one : names) name_pointers.push_back(one.c_str());
+  for (const std::string& one : texts) text_pointers.push_back(one.c_str());
+  Program program = nullptr;
+  if (functions_->create(&program, source.c_str(), "kernel.cu", static_cast<int>(names.size()), text_pointers.data(),
+                         name_pointers.data()) != 0)
+    return Error{"NVRTC takes no program"};
+  const auto destroy = [this](void* made) {
+    Program of = made;
+    functions_->destroy(&of);
+  };
+  const std::unique_ptr<void, decltype(destroy)> owned(program, destroy);
+  const bool is_code = architecture_.starts_with("sm_");
+  const std::string architecture = "--gpu-architecture=" + architecture_;
+  // What says nothing is for the device, in texts that are written for both sides.
+  const char* const options[] = {architecture.c_str(), "--std=c++20", "--device-as-default-execution-space"};
+  const bool compiles = functions_->add_name(program, name.c_str()) == 0 &&
+                        functions_->compile(program, static_cast<int>(std::size(options)), options) == 0;
+  const char* entry = nullptr;
+  if (!compiles || functions_->lowered_name(program, name.c_str(), &entry) != 0) {
+    const std::string said = Functions::Text(functions_->log_size, functions_->log, program);
+    return Error{"NVRTC " + version_ + " does not compile " + name + " for " + architecture_ + ": " +
+                 said.substr(0, std::min(kMostSaid, std::min(said.find('\0'), said.size())))};
+  }
+  CompiledKernel kernel;
+  kernel.entry = entry;
+  kernel.code = is_code ? Functions::Text(functions_->cubin_size, functions_->cubin, program)
+                        : Functions::Text(functions_->ptx_size, functions_->ptx, program);
+  if (kernel.code.empty()) return Error{"NVRTC " + version_ + " has no code of " + name + " for " + architecture_};
+  return kernel;
+}
+
+}  // namespace infimum::cuda

@@ -1,0 +1,225 @@
+#include "microbench/kernels/cuda/kernel_launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "microbench/kernels/cuda/copy_body.h"
+#include "microbench/kernels/cuda/pointwise_body.h"
+#include "microbench/kernels/cuda/pointwise_constants.h"
+#include "microbench/kernels/cuda/reduce_body.h"
+#include "microbench/kernels/cuda/row_body.h"
+#include "microbench/kernels/cuda/scan_body.h"
+#include "microbench/kernels/cuda/timing_body.h"
+#include "microbench/kernels/cuda/window_body.h"
+
+namespace infimum::cuda {
+namespace {
+
+std::string Named(std::string_view name) { return "infimum::cuda::" + std::string(name); }
+std::string Text(bool value) { return value ? "true" : "false"; }
+std::string Text(int value) { return std::to_string(value); }
+
+template <class T>
+std::string NameOf() {
+  if constexpr (std::is_same_v<T, float>) return "float";
+  if constexpr (std::is_same_v<T, double>) return "double";
+  if constexpr (std::is_same_v<T, std::int64_t>) return "std::int64_t";
+  if constexpr (std::is_same_v<T, Bytes16>) return Named("Bytes16");
+  if constexpr (std::is_unsigned_v<T>) return "std::uint" + std::to_string(8 * sizeof(T)) + "_t";
+}
+std::string ArithmeticName(Arithmetic arithmetic) {
+  std::string name;
+  WithArithmetic(arithmetic, [&](auto number) { name = NameOf<decltype(number)>(); });
+  return name;
+}
+
+// Template<a, b, c>
+template <class... Arguments>
+std::string Instance(std::string_view kernel, const Arguments&... arguments) {
+  std::string list;
+  ((list += (list.empty() ? "" : ", ") + arguments), ...);
+  return Named(kernel) + "<" + list + ">";
+}
+
+template <class Argument>
+std::vector<std::byte> BytesOfArgument(const Argument& argument) {
+  static_assert(std::is_trivially_copyable_v<Argument>);
+  std::vector<std::byte> bytes(sizeof argument);
+  std::memcpy(bytes.data(), &argument, sizeof argument);
+  return bytes;
+}
+
+template <class Argument>
+KernelLaunch Launch(std::string_view header, std::string name, std::int64_t blocks, int threads,
+                    const Argument& argument) {
+  KernelLaunch launch{"microbench/kernels/cuda/" + std::string(header), std::move(name)};
+  launch.blocks[0] = blocks;
+  launch.threads[0] = threads;
+  launch.argument = BytesOfArgument(argument);
+  return launch;
+}
+
+std::int64_t Divided(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
+
+constexpr std::string_view kCopies = "copy_kernels.cuh", kRows = "row_kernels.cuh", kWindows = "window_kernels.cuh",
+                           kTiming = "timing_kernels.cuh";
+
+std::string UnitName(int bytes) {
+  std::string name;
+  WithUnit(bytes, [&](auto unit) { name = NameOf<decltype(unit)>(); });
+  return name;
+}
+
+using Maybe = std::optional<KernelLaunch>;
+
+Maybe Of(const FlatCopyCall& call) {
+  if (call.bytes == 0) return std::nullopt;
+  const int units = UnitsPerThread(call);
+  const bool streams = call.streams && call.unit_bytes == 16;
+  return Launch(kCopies, Instance("FlatCopyKernel", UnitName(call.unit_bytes), Text(units), Text(streams)),
+                CopyBlocks(call.bytes / call.unit_bytes, units), kCopyThreads, call);
+}
+
+Maybe Of(const FillCall& call) {
+  if (call.bytes == 0) return std::nullopt;
+  return Launch(kCopies, Instance("FillKernel", UnitName(call.unit_bytes)),
+                CopyBlocks(call.bytes / call.unit_bytes, kFillUnits), kCopyThreads, call);
+}
+
+Maybe Of(const CopyCall& call) {
+  if (call.count == 0) return std::nullopt;
+  const int units = UnitsPerThread(call);
+  constexpr std::string_view kLimits[] = {"kNone", "kBox", "kLowerTriangle"};
+  const std::string limit = Named("CopyCall::Limit::") + std::string(kLimits[static_cast<std::size_t>(call.limit)]);
+  return Launch(kCopies, Instance("CopyKernel", UnitName(call.unit_bytes), Text(units), limit),
+                CopyBlocks(call.count, units), kCopyThreads, call);
+}
+
+Maybe Of(const TransposeCall& call) {
+  if (call.tiles() == 0 || call.rows == 0 || call.columns == 0) return std::nullopt;
+  Maybe launch;
+  WithTile(call.element_bytes, call.merged, [&](auto tile) {
+    using Tile = decltype(tile);
+    const std::string name =
+        Named("TransposeTile<") + NameOf<typename Tile::Stored>() + ", " + Text(Tile::kWordElements) + ">";
+    launch = Launch(kCopies, Instance("TransposeKernel", name), call.tiles(), Tile::kLanes, call);
+    launch->threads[1] = Tile::kRows;
+  });
+  return launch;
+}
+
+Maybe Of(const GatherCall& call) {
+  if (call.count == 0) return std::nullopt;
+  const int units = UnitsPerThread(call);
+  return Launch(kCopies, Instance("GatherKernel", UnitName(call.unit_bytes), Text(units), Text(call.scatters)),
+                CopyBlocks(call.count, units), kCopyThreads, call);
+}
+
+Maybe Of(const OneHotCall& call) {
+  if (call.count == 0) return std::nullopt;
+  return Launch(kCopies, Named("OneHotKernel"), CopyBlocks(call.count, 1), kCopyThreads, call);
+}
+
+Maybe Of(const PointwiseCall& call) {
+  if (call.count == 0) return std::nullopt;
+  const bool is_known = WithPointwiseThread(call, [](auto) {});
+  // As many operands as it has: no register is kept for others.
+  const std::string thread = Instance("PointwiseThread", ArithmeticName(call.arithmetic), Text(call.width),
+                                      Text(std::max(call.operands, 1)));
+  KernelLaunch launch =
+      Launch("pointwise_kernels.cuh", is_known ? Instance("PointwiseKernel", thread, Named("Program")) : "",
+             Divided(call.count, std::int64_t{kPointwiseThreads} * call.width), kPointwiseThreads, DataOf(call));
+  launch.constants =
+      "namespace infimum::cuda {\nstruct Program {\n  static constexpr PointwiseCall kCall = " + ConstantText(call) +
+      ";\n};\n}\n";
+  return launch;
+}
+
+Maybe Of(const RowCall& call) {
+  if (call.space.rows == 0 || call.space.length == 0) return std::nullopt;
+  const std::int64_t rows = call.space.rows, cache = RowCacheBytes(call);
+  const std::string number = ArithmeticName(call.arithmetic), width = Text(call.width);
+  if (call.threads == 1)
+    return Launch(kRows, Instance("RowKernelByThread", number), Divided(rows, kRowThreads), kRowThreads, call);
+  const bool is_known = WithRowThread(call, [](auto, auto) {});
+  if (call.threads == 32) {
+    constexpr int kWarps = kRowThreads / 32;
+    KernelLaunch launch = Launch(kRows, is_known ? Instance("RowKernelByWarp", number, width) : "",
+                                 Divided(rows, kWarps), kRowThreads, call);
+    launch.shared = cache * kWarps;
+    return launch;
+  }
+  KernelLaunch launch =
+      Launch(kRows, is_known ? Instance("RowKernelByBlock", number, width) : "", rows, call.threads, call);
+  launch.shared = cache;
+  return launch;
+}
+
+Maybe Of(const ScanCall& call) {
+  if (call.lines == 0 || call.length == 0) return std::nullopt;
+  const std::string number = ArithmeticName(call.arithmetic);
+  if (call.threads == 1)
+    return Launch(kRows, Instance("ScanKernelByThread", number), Divided(call.lines, kScanThreads), kScanThreads, call);
+  return Launch(kRows, Instance("ScanKernelByBlock", number), call.lines, kScanThreads, call);
+}
+
+Maybe Of(const ReduceCall& call) {
+  if (call.kept_count == 0) return std::nullopt;
+  constexpr std::string_view kHeader = "reduce_kernels.cuh";
+  Maybe launch;
+  const bool is_known = WithReduceThread(call, [&](auto number, auto width) {
+    using T = decltype(number);
+    constexpr int kWidth = decltype(width)::value;
+    const auto instance = [&](std::string_view kernel) { return Instance(kernel, NameOf<T>(), Text(kWidth)); };
+    if (call.form == ReduceCall::Form::kColumns) {
+      launch = Launch(kHeader, instance("ReduceKernelByColumn"), Divided(call.kept_count, 32 * kWidth), 32, call);
+      launch->threads[1] = call.threads;
+      launch->shared = call.threads > 1 ? static_cast<std::int64_t>(sizeof(ReduceState<T>)) * 32 * call.threads : 0;
+    } else if (call.threads <= 32) {
+      launch = Launch(kHeader, instance("ReduceKernelByWarp"),
+                      Divided(std::int64_t{call.kept_count} * call.threads, kReduceThreads), kReduceThreads, call);
+    } else {
+      launch = Launch(kHeader, instance("ReduceKernelByBlock"), call.kept_count, call.threads, call);
+    }
+    launch->blocks[1] = call.combines ? 1 : call.parts;
+  });
+  return is_known ? launch : KernelLaunch();
+}
+
+Maybe Of(const PoolCall& call) {
+  if (call.count == 0) return std::nullopt;
+  return Launch(kWindows, Instance("PoolKernel", ArithmeticName(call.arithmetic)), Divided(call.count, kWindowThreads),
+                kWindowThreads, call);
+}
+Maybe Of(const ResampleCall& call) {
+  if (call.count == 0) return std::nullopt;
+  return Launch(kWindows, Instance("ResampleKernel", ArithmeticName(call.arithmetic), Text(call.taps)),
+                Divided(call.count, kWindowThreads), kWindowThreads, call);
+}
+Maybe Of(const ResponseCall& call) {
+  if (call.count == 0) return std::nullopt;
+  return Launch(kWindows, Instance("ResponseKernel", ArithmeticName(call.arithmetic)),
+                Divided(call.count, kWindowThreads), kWindowThreads, call);
+}
+
+}  // namespace
+
+std::optional<KernelLaunch> LaunchOf(const KernelCall& call) {
+  return std::visit([](const auto& own) { return Of(own); }, call);
+}
+
+KernelLaunch LaunchOf(const EmptyCall& call) { return Launch(kTiming, Named("EmptyKernel"), 1, 32, call); }
+KernelLaunch LaunchOf(const HoldCall& call) { return Launch(kTiming, Named("HoldKernel"), 1, 1, call); }
+KernelLaunch LaunchOf(const BandwidthCall& call) {
+  return Launch(kTiming, Instance("BandwidthKernel", Text(call.units_in_flight)), call.blocks, kBandwidthThreads,
+                call);
+}
+KernelLaunch LaunchOf(const ArithmeticCall& call) {
+  const std::string kind = Named(call.kind == ArithmeticPeak::kF64 ? "ArithmeticPeak::kF64" : "ArithmeticPeak::kF32");
+  return Launch(kTiming, Instance("ArithmeticKernel", kind), call.blocks, kArithmeticThreads, call);
+}
+
+std::string SourceOf(const KernelLaunch& launch) { return "#include \"" + launch.header + "\"\n" + launch.constants; }
+
+}  // namespace infimum::cuda
