@@ -1,4 +1,4 @@
-// What lets one function be a kernel's body under nvcc and an ordinary function for the compiler of the host, so that
+// What lets one function be a kernel's body under NVRTC and an ordinary function for the compiler of the host, so that
 // arithmetic and indices are tested where there is no GPU.
 //
 //   INFIMUM_HOST_DEVICE inline float Square(float x) { return x * x; }

@@ -3,7 +3,7 @@
 //   for (const KernelOffer& offer : KernelsFor(config)) {
 //     offer.algorithm == "transpose:tile32"            the candidate infimum/transpose:tile32
 //     KernelBuffers buffers{{x}, {y}, scratch};        scratch of offer.scratch_bytes
-//     for (const KernelCall& call : offer.make(buffers)) LaunchOnDevice(call, stream);
+//     for (const KernelCall& call : offer.make(buffers)) gpu.Launch(call, stream);
 //   }
 //
 // The calls are made once and launched many times; they hold the pointers. Which widths of loads are possible depends

@@ -30,7 +30,9 @@ class OwnLibrary : public GpuLibraries {
       if (offer.candidate.algorithm == candidate.algorithm) return std::optional<GpuOffer>(std::move(offer));
     return std::optional<GpuOffer>();
   }
-  std::vector<GpuOffer> LargeProducts(DataType, NumericContract, std::int64_t, std::optional<GemmSums>) override { return {}; }
+  std::vector<GpuOffer> LargeProducts(DataType, NumericContract, std::int64_t, std::optional<GemmSums>) override {
+    return {};
+  }
 };
 
 class ReferenceProgram : public GpuProgram {
@@ -108,7 +110,9 @@ class ReferenceLibrary : public GpuLibraries {
     }
     return own_->Find(workload, contract, candidate, values);
   }
-  std::vector<GpuOffer> LargeProducts(DataType, NumericContract, std::int64_t, std::optional<GemmSums>) override { return {}; }
+  std::vector<GpuOffer> LargeProducts(DataType, NumericContract, std::int64_t, std::optional<GemmSums>) override {
+    return {};
+  }
 
  private:
   std::vector<GpuOffer> ProductOffers(const Workload& workload, const cpu::RegionValues& values) {
