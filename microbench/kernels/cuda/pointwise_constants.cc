@@ -44,8 +44,8 @@ std::string Text(const PointwiseCall::Step& step) {
   std::string text = "{" + Enumerator("StepKind", step.kind);
   for (const int number : {int{step.first}, int{step.second}, int{step.third}, int{step.save}, int{step.output}})
     text += ", " + std::to_string(number);
-  return text + ", " + Enumerator("Element", step.rounded) + ", " + NumbersOfStep(step.f32) + ", " + NumbersOfStep(step.f64) +
-         "}";
+  return text + ", " + Enumerator("Element", step.rounded) + ", " + NumbersOfStep(step.f32) + ", " +
+         NumbersOfStep(step.f64) + "}";
 }
 
 }  // namespace
