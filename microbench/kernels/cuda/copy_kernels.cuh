@@ -21,11 +21,15 @@ __global__ void __launch_bounds__(kCopyThreads) CopyKernel(const __grid_constant
 }
 
 template <class Unit, int kUnits, bool kScatters>
-__global__ void __launch_bounds__(kCopyThreads) GatherKernel(const __grid_constant__ GatherCall call) {
+__global__ void __launch_bounds__(kCopyThreads) GatherKernel(const __grid_constant__ GatherCall argument) {
+  GatherCall call = argument;
+  INFIMUM_KNOWN(call)
   GatherThread<Unit, kUnits, kScatters>(call, blockIdx.x, static_cast<int>(threadIdx.x));
 }
 
-__global__ void __launch_bounds__(kCopyThreads) OneHotKernel(const __grid_constant__ OneHotCall call) {
+__global__ void __launch_bounds__(kCopyThreads) OneHotKernel(const __grid_constant__ OneHotCall argument) {
+  OneHotCall call = argument;
+  INFIMUM_KNOWN(call)
   OneHotThread(call, blockIdx.x, static_cast<int>(threadIdx.x));
 }
 

@@ -25,6 +25,12 @@
 #define INFIMUM_UNROLL
 #endif
 
+// What is known of a kernel's call when it is compiled: statements that set it again, so that the compiler sees it
+// (KernelLaunch::known).
+#if !defined(INFIMUM_KNOWN)
+#define INFIMUM_KNOWN(call)
+#endif
+
 namespace infimum::cuda {
 
 // Dimensions of one call, after neighbouring ones were merged.

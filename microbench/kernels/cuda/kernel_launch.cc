@@ -60,10 +60,25 @@ KernelLaunch Launch(std::string_view header, std::string name, std::int64_t bloc
   return launch;
 }
 
+// "call.kind = RowKind(3); "
+template <class Value>
+std::string Known(std::string_view field, std::string_view type, Value value) {
+  return "call." + std::string(field) + " = " + std::string(type) + "(" + std::to_string(static_cast<int>(value)) +
+         "); ";
+}
+// Of a call with an element that it reads and one that it writes.
+template <class Call>
+std::string KnownElements(const Call& call) {
+  return Known("element", "Element", call.element) + Known("output_element", "Element", call.output_element);
+}
+KernelLaunch Knowing(std::string known, KernelLaunch launch) {
+  launch.known = std::move(known);
+  return launch;
+}
+
 std::int64_t Divided(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
 
-constexpr std::string_view kCopies = "copy_kernels.cuh", kRows = "row_kernels.cuh", kWindows = "window_kernels.cuh",
-                           kTiming = "timing_kernels.cuh";
+constexpr std::string_view kCopies = "copy_kernels.cuh", kRows = "row_kernels.cuh", kTiming = "timing_kernels.cuh";
 
 std::string UnitName(int bytes) {
   std::string name;
@@ -112,21 +127,23 @@ Maybe Of(const TransposeCall& call) {
 Maybe Of(const GatherCall& call) {
   if (call.count == 0) return std::nullopt;
   const int units = UnitsPerThread(call);
-  return Launch(kCopies, Instance("GatherKernel", UnitName(call.unit_bytes), Text(units), Text(call.scatters)),
-                CopyBlocks(call.count, units), kCopyThreads, call);
+  return Knowing(Known("index_element", "Element", call.index_element),
+                 Launch(kCopies, Instance("GatherKernel", UnitName(call.unit_bytes), Text(units), Text(call.scatters)),
+                        CopyBlocks(call.count, units), kCopyThreads, call));
 }
 
 Maybe Of(const OneHotCall& call) {
   if (call.count == 0) return std::nullopt;
-  return Launch(kCopies, Named("OneHotKernel"), CopyBlocks(call.count, 1), kCopyThreads, call);
+  return Knowing(Known("index_element", "Element", call.index_element) + Known("element", "Element", call.element),
+                 Launch(kCopies, Named("OneHotKernel"), CopyBlocks(call.count, 1), kCopyThreads, call));
 }
 
 Maybe Of(const PointwiseCall& call) {
   if (call.count == 0) return std::nullopt;
   const bool is_known = WithPointwiseThread(call, [](auto) {});
   // As many operands as it has: no register is kept for others.
-  const std::string thread = Instance("PointwiseThread", ArithmeticName(call.arithmetic), Text(call.width),
-                                      Text(std::max(call.operands, 1)));
+  const std::string thread =
+      Instance("PointwiseThread", ArithmeticName(call.arithmetic), Text(call.width), Text(std::max(call.operands, 1)));
   KernelLaunch launch =
       Launch("pointwise_kernels.cuh", is_known ? Instance("PointwiseKernel", thread, Named("Program")) : "",
              Divided(call.count, std::int64_t{kPointwiseThreads} * call.width), kPointwiseThreads, DataOf(call));
@@ -136,71 +153,83 @@ Maybe Of(const PointwiseCall& call) {
   return launch;
 }
 
-Maybe Of(const RowCall& call) {
-  if (call.space.rows == 0 || call.space.length == 0) return std::nullopt;
+KernelLaunch RowLaunch(const RowCall& call) {
   const std::int64_t rows = call.space.rows, cache = RowCacheBytes(call);
   const std::string number = ArithmeticName(call.arithmetic), width = Text(call.width);
   if (call.threads == 1)
     return Launch(kRows, Instance("RowKernelByThread", number), Divided(rows, kRowThreads), kRowThreads, call);
   const bool is_known = WithRowThread(call, [](auto, auto) {});
-  if (call.threads == 32) {
-    constexpr int kWarps = kRowThreads / 32;
-    KernelLaunch launch = Launch(kRows, is_known ? Instance("RowKernelByWarp", number, width) : "",
-                                 Divided(rows, kWarps), kRowThreads, call);
-    launch.shared = cache * kWarps;
-    return launch;
-  }
-  KernelLaunch launch =
-      Launch(kRows, is_known ? Instance("RowKernelByBlock", number, width) : "", rows, call.threads, call);
-  launch.shared = cache;
+  const bool by_warp = call.threads == 32;
+  constexpr int kWarps = kRowThreads / 32;
+  const std::string_view kernel = by_warp ? "RowKernelByWarp" : "RowKernelByBlock";
+  KernelLaunch launch = Launch(kRows, is_known ? Instance(kernel, number, width) : "",
+                               by_warp ? Divided(rows, kWarps) : rows, by_warp ? kRowThreads : call.threads, call);
+  launch.shared = by_warp ? cache * kWarps : cache;
   return launch;
+}
+
+Maybe Of(const RowCall& call) {
+  if (call.space.rows == 0 || call.space.length == 0) return std::nullopt;
+  return Knowing(Known("kind", "RowKind", call.kind) + KnownElements(call) +
+                     Known("parameter_element", "Element", call.parameter_element) +
+                     Known("caches", "bool", call.caches),
+                 RowLaunch(call));
 }
 
 Maybe Of(const ScanCall& call) {
   if (call.lines == 0 || call.length == 0) return std::nullopt;
   const std::string number = ArithmeticName(call.arithmetic);
+  const std::string known = Known("multiplies", "bool", call.multiplies) + KnownElements(call);
   if (call.threads == 1)
-    return Launch(kRows, Instance("ScanKernelByThread", number), Divided(call.lines, kScanThreads), kScanThreads, call);
-  return Launch(kRows, Instance("ScanKernelByBlock", number), call.lines, kScanThreads, call);
+    return Knowing(known, Launch(kRows, Instance("ScanKernelByThread", number), Divided(call.lines, kScanThreads),
+                                 kScanThreads, call));
+  return Knowing(known, Launch(kRows, Instance("ScanKernelByBlock", number), call.lines, kScanThreads, call));
 }
 
 Maybe Of(const ReduceCall& call) {
   if (call.kept_count == 0) return std::nullopt;
   constexpr std::string_view kHeader = "reduce_kernels.cuh";
-  Maybe launch;
-  const bool is_known = WithReduceThread(call, [&](auto number, auto width) {
+  KernelLaunch launch;
+  WithReduceThread(call, [&](auto number, auto width) {
     using T = decltype(number);
     constexpr int kWidth = decltype(width)::value;
     const auto instance = [&](std::string_view kernel) { return Instance(kernel, NameOf<T>(), Text(kWidth)); };
     if (call.form == ReduceCall::Form::kColumns) {
       launch = Launch(kHeader, instance("ReduceKernelByColumn"), Divided(call.kept_count, 32 * kWidth), 32, call);
-      launch->threads[1] = call.threads;
-      launch->shared = call.threads > 1 ? static_cast<std::int64_t>(sizeof(ReduceState<T>)) * 32 * call.threads : 0;
+      launch.threads[1] = call.threads;
+      launch.shared = call.threads > 1 ? static_cast<std::int64_t>(sizeof(ReduceState<T>)) * 32 * call.threads : 0;
     } else if (call.threads <= 32) {
       launch = Launch(kHeader, instance("ReduceKernelByWarp"),
                       Divided(std::int64_t{call.kept_count} * call.threads, kReduceThreads), kReduceThreads, call);
     } else {
       launch = Launch(kHeader, instance("ReduceKernelByBlock"), call.kept_count, call.threads, call);
     }
-    launch->blocks[1] = call.combines ? 1 : call.parts;
+    launch.blocks[1] = call.combines ? 1 : call.parts;
   });
-  return is_known ? launch : KernelLaunch();
+  return Knowing(Known("kind", "ReduceKind", call.kind) + KnownElements(call) +
+                     Known("combines", "bool", call.combines) + Known("threads", "int", call.threads),
+                 std::move(launch));
 }
 
+template <class Call>
+KernelLaunch WindowLaunch(const Call& call, std::string name) {
+  return Launch("window_kernels.cuh", std::move(name), Divided(call.count, kWindowThreads), kWindowThreads, call);
+}
 Maybe Of(const PoolCall& call) {
   if (call.count == 0) return std::nullopt;
-  return Launch(kWindows, Instance("PoolKernel", ArithmeticName(call.arithmetic)), Divided(call.count, kWindowThreads),
-                kWindowThreads, call);
+  return Knowing(Known("kind", "ReduceKind", call.kind) + KnownElements(call) +
+                     Known("counts_padding", "bool", call.counts_padding),
+                 WindowLaunch(call, Instance("PoolKernel", ArithmeticName(call.arithmetic))));
 }
 Maybe Of(const ResampleCall& call) {
   if (call.count == 0) return std::nullopt;
-  return Launch(kWindows, Instance("ResampleKernel", ArithmeticName(call.arithmetic), Text(call.taps)),
-                Divided(call.count, kWindowThreads), kWindowThreads, call);
+  return Knowing(KnownElements(call) + Known("rank", "int", call.rank),
+                 WindowLaunch(call, Instance("ResampleKernel", ArithmeticName(call.arithmetic), Text(call.taps))));
 }
 Maybe Of(const ResponseCall& call) {
   if (call.count == 0) return std::nullopt;
-  return Launch(kWindows, Instance("ResponseKernel", ArithmeticName(call.arithmetic)),
-                Divided(call.count, kWindowThreads), kWindowThreads, call);
+  return Knowing(Known("element", "Element", call.element),
+                 WindowLaunch(call, Instance("ResponseKernel", ArithmeticName(call.arithmetic))));
 }
 
 }  // namespace
@@ -212,14 +241,16 @@ std::optional<KernelLaunch> LaunchOf(const KernelCall& call) {
 KernelLaunch LaunchOf(const EmptyCall& call) { return Launch(kTiming, Named("EmptyKernel"), 1, 32, call); }
 KernelLaunch LaunchOf(const HoldCall& call) { return Launch(kTiming, Named("HoldKernel"), 1, 1, call); }
 KernelLaunch LaunchOf(const BandwidthCall& call) {
-  return Launch(kTiming, Instance("BandwidthKernel", Text(call.units_in_flight)), call.blocks, kBandwidthThreads,
-                call);
+  return Launch(kTiming, Instance("BandwidthKernel", Text(call.units_in_flight)), call.blocks, kBandwidthThreads, call);
 }
 KernelLaunch LaunchOf(const ArithmeticCall& call) {
   const std::string kind = Named(call.kind == ArithmeticPeak::kF64 ? "ArithmeticPeak::kF64" : "ArithmeticPeak::kF32");
   return Launch(kTiming, Instance("ArithmeticKernel", kind), call.blocks, kArithmeticThreads, call);
 }
 
-std::string SourceOf(const KernelLaunch& launch) { return "#include \"" + launch.header + "\"\n" + launch.constants; }
+std::string SourceOf(const KernelLaunch& launch) {
+  const std::string known = launch.known.empty() ? "" : "#define INFIMUM_KNOWN(call) " + launch.known + "\n";
+  return known + "#include \"" + launch.header + "\"\n" + launch.constants;
+}
 
 }  // namespace infimum::cuda

@@ -20,16 +20,17 @@
 namespace infimum::cuda {
 
 struct KernelLaunch {
-  std::string header;  // that has the kernel
-  std::string name;    // as C++ writes it
-  std::string constants = {};
+  std::string header;          // that has the kernel
+  std::string name;            // as C++ writes it
+  std::string known = {};      // "call.kind = RowKind(3); ...": INFIMUM_KNOWN(call)
+  std::string constants = {};  // declarations that the name needs
   std::int64_t blocks[2] = {1, 1};
   int threads[2] = {1, 1};
   std::int64_t shared = 0;               // bytes of shared memory beside the kernel's own
   std::vector<std::byte> argument = {};  // the one parameter, by value
 
   // The same for launches of one compiled kernel.
-  std::string key() const { return constants + header + "\n" + name; }
+  std::string key() const { return known + constants + header + "\n" + name; }
 };
 
 // nullopt where there is nothing to do. An empty name where no kernel is in this variant.

@@ -22,7 +22,9 @@ __device__ ReduceState<T> CombineWarp(ReduceKind kind, ReduceState<T> state) {
 
 // One thread or one warp for each output. blockIdx.y is the part.
 template <class T, int kWidth>
-__global__ void __launch_bounds__(kReduceThreads) ReduceKernelByWarp(const __grid_constant__ ReduceCall call) {
+__global__ void __launch_bounds__(kReduceThreads) ReduceKernelByWarp(const __grid_constant__ ReduceCall argument) {
+  ReduceCall call = argument;
+  INFIMUM_KNOWN(call)
   const std::uint32_t thread = blockIdx.x * kReduceThreads + threadIdx.x;
   const auto threads = static_cast<std::uint32_t>(call.threads);
   const std::uint32_t output = threads == 1 ? thread : thread / 32;
@@ -35,7 +37,9 @@ __global__ void __launch_bounds__(kReduceThreads) ReduceKernelByWarp(const __gri
 
 // A block for each output and part.
 template <class T, int kWidth>
-__global__ void __launch_bounds__(1024) ReduceKernelByBlock(const __grid_constant__ ReduceCall call) {
+__global__ void __launch_bounds__(1024) ReduceKernelByBlock(const __grid_constant__ ReduceCall argument) {
+  ReduceCall call = argument;
+  INFIMUM_KNOWN(call)
   __shared__ ReduceState<T> states[32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   ReduceState<T> state = ReduceRow<T, kWidth>(call, blockIdx.x, blockIdx.y, static_cast<int>(threadIdx.x));
@@ -50,7 +54,9 @@ __global__ void __launch_bounds__(1024) ReduceKernelByBlock(const __grid_constan
 
 // 32 lanes with kWidth outputs each; the rows of the block share a reduction.
 template <class T, int kWidth>
-__global__ void __launch_bounds__(1024) ReduceKernelByColumn(const __grid_constant__ ReduceCall call) {
+__global__ void __launch_bounds__(1024) ReduceKernelByColumn(const __grid_constant__ ReduceCall argument) {
+  ReduceCall call = argument;
+  INFIMUM_KNOWN(call)
   extern __shared__ __align__(16) unsigned char shared[];
   auto* states = reinterpret_cast<ReduceState<T>*>(shared);  // [threads][32]
   const int lane = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);

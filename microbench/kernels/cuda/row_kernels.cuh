@@ -23,7 +23,9 @@ __device__ RowState<T> CombineWarp(RowKind kind, RowState<T> state) {
 
 // A thread for each row.
 template <class T>
-__global__ void __launch_bounds__(kRowThreads) RowKernelByThread(const __grid_constant__ RowCall call) {
+__global__ void __launch_bounds__(kRowThreads) RowKernelByThread(const __grid_constant__ RowCall argument) {
+  RowCall call = argument;
+  INFIMUM_KNOWN(call)
   const std::uint32_t row = blockIdx.x * kRowThreads + threadIdx.x;
   if (row >= call.space.rows) return;
   const RowThread<T, 1> thread{call, row, 0, nullptr};
@@ -36,7 +38,9 @@ __global__ void __launch_bounds__(kRowThreads) RowKernelByThread(const __grid_co
 
 // A warp for each row, eight in a block; they need no barrier.
 template <class T, int kWidth>
-__global__ void __launch_bounds__(kRowThreads) RowKernelByWarp(const __grid_constant__ RowCall call) {
+__global__ void __launch_bounds__(kRowThreads) RowKernelByWarp(const __grid_constant__ RowCall argument) {
+  RowCall call = argument;
+  INFIMUM_KNOWN(call)
   extern __shared__ __align__(16) unsigned char shared[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::uint32_t row = blockIdx.x * (kRowThreads / 32) + static_cast<std::uint32_t>(warp);
@@ -52,7 +56,9 @@ __global__ void __launch_bounds__(kRowThreads) RowKernelByWarp(const __grid_cons
 
 // A block for each row.
 template <class T, int kWidth>
-__global__ void __launch_bounds__(1024) RowKernelByBlock(const __grid_constant__ RowCall call) {
+__global__ void __launch_bounds__(1024) RowKernelByBlock(const __grid_constant__ RowCall argument) {
+  RowCall call = argument;
+  INFIMUM_KNOWN(call)
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ RowState<T> states[2][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -71,12 +77,16 @@ __global__ void __launch_bounds__(1024) RowKernelByBlock(const __grid_constant__
 }
 
 template <class T>
-__global__ void __launch_bounds__(kScanThreads) ScanKernelByThread(const __grid_constant__ ScanCall call) {
+__global__ void __launch_bounds__(kScanThreads) ScanKernelByThread(const __grid_constant__ ScanCall argument) {
+  ScanCall call = argument;
+  INFIMUM_KNOWN(call)
   ScanLine<T>(call, blockIdx.x * kScanThreads + threadIdx.x);
 }
 
 template <class T>
-__global__ void __launch_bounds__(kScanThreads) ScanKernelByBlock(const __grid_constant__ ScanCall call) {
+__global__ void __launch_bounds__(kScanThreads) ScanKernelByBlock(const __grid_constant__ ScanCall argument) {
+  ScanCall call = argument;
+  INFIMUM_KNOWN(call)
   __shared__ T sums[2][kScanThreads / 32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   T before = ScanEmpty<T>(call);  // of all pieces so far

@@ -10,17 +10,23 @@ __device__ inline std::int64_t ThreadNumber() {
 }
 
 template <class T>
-__global__ void __launch_bounds__(kWindowThreads) PoolKernel(const __grid_constant__ PoolCall call) {
+__global__ void __launch_bounds__(kWindowThreads) PoolKernel(const __grid_constant__ PoolCall argument) {
+  PoolCall call = argument;
+  INFIMUM_KNOWN(call)
   PoolThread<T>(call, ThreadNumber());
 }
 
 template <class T, int kTaps>
-__global__ void __launch_bounds__(kWindowThreads) ResampleKernel(const __grid_constant__ ResampleCall call) {
+__global__ void __launch_bounds__(kWindowThreads) ResampleKernel(const __grid_constant__ ResampleCall argument) {
+  ResampleCall call = argument;
+  INFIMUM_KNOWN(call)
   ResampleThread<T, kTaps>(call, ThreadNumber());
 }
 
 template <class T>
-__global__ void __launch_bounds__(kWindowThreads) ResponseKernel(const __grid_constant__ ResponseCall call) {
+__global__ void __launch_bounds__(kWindowThreads) ResponseKernel(const __grid_constant__ ResponseCall argument) {
+  ResponseCall call = argument;
+  INFIMUM_KNOWN(call)
   ResponseThread<T>(call, ThreadNumber());
 }
 

@@ -26,7 +26,7 @@ unset CUDACXX INFIMUM_GPU
 # What was built once for the rest is taken as it is.
 for part in "$cache"/{tools,onednn,onnx,frameworks}-*; do ln -s "$part" "$scratch/cache/"; done
 export INFIMUM_CACHE=$scratch/cache
-CUDA_DIR=$INFIMUM_CACHE/${CUDA_DIR##*/}
+CUDA12_DIR=$INFIMUM_CACHE/${CUDA12_DIR##*/} CUDA13_DIR=$INFIMUM_CACHE/${CUDA13_DIR##*/}
 
 expect() { grep -qF -- "$1" "$scratch/said" || { cat "$scratch/said" >&2; fail "it did not say: $1"; }; }
 driver() { printf '#!/bin/sh\necho %s\n' "$1" >"$scratch/bin/nvidia-smi"; chmod +x "$scratch/bin/nvidia-smi"; }
@@ -38,26 +38,35 @@ setup
 printf '#!/bin/sh\necho NVIDIA-SMI has failed; exit 9\n' >"$scratch/bin/nvidia-smi"; chmod +x "$scratch/bin/nvidia-smi"
 setup
 [[ ! -s $scratch/said ]] || { cat "$scratch/said" >&2; fail "with a driver that does not answer it said something"; }
-driver 550.54.14
+driver 470.82.01
 setup
-expect "older than CUDA 13"
+expect "older than CUDA 12"
 INFIMUM_GPU=off setup
-[[ ! -s $scratch/said && ! -d $CUDA_DIR ]] || fail "INFIMUM_GPU=off was not heeded"
-# Not to be reached: the processor's part is there all the same, and the next call goes on.
-driver 580.65.06
-PIP_INDEX_URL=http://127.0.0.1:9/ PIP_RETRIES=0 setup
-expect "the GPU's part is left out for now"
-setup
-expect "under NVIDIA's licences"
-[[ -x $CUDA_DIR/bin/nvcc && -d $CUDA_DIR/licenses ]] || fail "$CUDA_DIR is not whole"
+[[ ! -s $scratch/said && ! -d $CUDA12_DIR ]] || fail "INFIMUM_GPU=off was not heeded"
 
 build=$SOURCE_DIR/build-gpu-setup  # beside the others, for the compiler's cache
-scripts/build "$build" -- -DINFIMUM_BUILD_TESTS=OFF -DINFIMUM_WARNINGS_AS_ERRORS=ON
-"$build/bin/infimum-microbench-cuda" --version
 # Engines that are compiled at run time, all of products and attention, want a driver: those of convolutions that are not.
 layer="convolution dtype=f16:f16:f16 in=8x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const"
-for device in t4 a100 h200 b200; do
-  candidates=$("$build/bin/infimum" candidates "$layer" --device-properties "$device" --format csv | grep -c cudnn-graph) ||
-    fail "cuDNN has no candidate on $device for $layer"
-  printf '%s: %s candidates of %s\n' "$device" "$candidates" "$layer"
-done
+# What a driver of this version gets, CUDA of that one in this folder.
+check_driver() {
+  driver "$1"
+  # Not to be reached: the processor's part is there all the same, and the next call goes on.
+  PIP_INDEX_URL=http://127.0.0.1:9/ PIP_RETRIES=0 setup
+  expect "the GPU's part is left out for now"
+  setup
+  expect "under NVIDIA's licences"
+  expect "fetching CUDA $2"
+  [[ -f $3/lib/libcudart_static.a && -d $3/licenses ]] || fail "$3 is not whole"
+  rm -rf "$build"
+  scripts/build "$build" -- -DINFIMUM_BUILD_TESTS=ON -DINFIMUM_WARNINGS_AS_ERRORS=ON
+  "$build/bin/infimum-microbench-cuda" --version
+  for device in t4 a100 h200 b200; do
+    candidates=$("$build/bin/infimum" candidates "$layer" --device-properties "$device" --format csv | grep -c cudnn-graph) ||
+      fail "cuDNN has no candidate on $device for $layer"
+    printf '%s: %s candidates of %s\n' "$device" "$candidates" "$layer"
+  done
+  # Kernels of ours by this version's compiler.
+  INFIMUM_CUDA_LIBRARIES=$3/lib "$build/bin/cuda_kernels_tests" --gtest_brief=1 --gtest_filter='*KernelsOf*:KernelCompiler*'
+}
+check_driver 550.54.14 12.9 "$CUDA12_DIR"
+check_driver 580.65.06 13.0 "$CUDA13_DIR"
