@@ -1,8 +1,7 @@
 # Writes a C++ file with the texts of FILES, found by their names: the build's way of carrying them in the binary.
 #
 #   cmake -DOUTPUT=emitted_files.cc "-DFILES=emitted/timing.h;emitted/onednn_main.cc" -P embed.cmake
-#
-# Raw string literals, in pieces of 8 KiB: the standard promises compilers no more than 64 KiB for one.
+include("${CMAKE_CURRENT_LIST_DIR}/../../scripts/cmake/TextLiteral.cmake")
 set(texts "")
 set(rows "")
 set(number 0)
@@ -11,19 +10,8 @@ foreach(path IN LISTS FILES)
   file(READ "${path}" text)
   # A project has all its files in one folder.
   string(REGEX REPLACE "#include \"[^\"\n]*/([^\"/\n]+)\"" "#include \"\\1\"" text "${text}")
-  string(FIND "${text}" ")emitted\"" position)
-  if(text STREQUAL "" OR NOT position EQUAL -1)
-    message(FATAL_ERROR "${path} is empty, or contains the end of our string literal")
-  endif()
-  string(APPEND texts "constexpr std::string_view kText${number} =\n")
-  string(LENGTH "${text}" length)
-  set(start 0)
-  while(start LESS length)
-    string(SUBSTRING "${text}" ${start} 8192 piece)
-    string(APPEND texts "R\"emitted(${piece})emitted\"\n")
-    math(EXPR start "${start} + 8192")
-  endwhile()
-  string(APPEND texts "    ;\n\n")
+  infimum_text_literal(literal "${path}" "${text}")
+  string(APPEND texts "constexpr std::string_view kText${number} =\n${literal}    ;\n\n")
   string(APPEND rows "    {\"${name}\", kText${number}},\n")
   math(EXPR number "${number} + 1")
 endforeach()

@@ -1,26 +1,14 @@
 # Writes a C++ file with the texts that kernels are compiled from, each by the name that it is included by.
 #
 #   cmake -DOUTPUT=device_texts.cc -DROOT=<sources> "-DFILES=microbench/kernels/cuda/element.h;..." -P embed_texts.cmake
-#
-# Raw string literals in pieces of 8 KiB: the standard promises compilers no more than 64 KiB for one.
+include("${ROOT}/scripts/cmake/TextLiteral.cmake")
 set(texts "")
 set(rows "")
 set(number 0)
 foreach(name IN LISTS FILES)
   file(READ "${ROOT}/${name}" text)
-  string(FIND "${text}" ")device\"" position)
-  if(text STREQUAL "" OR NOT position EQUAL -1)
-    message(FATAL_ERROR "${name} is empty, or contains the end of our string literal")
-  endif()
-  string(APPEND texts "constexpr std::string_view kText${number} =\n")
-  string(LENGTH "${text}" length)
-  set(start 0)
-  while(start LESS length)
-    string(SUBSTRING "${text}" ${start} 8192 piece)
-    string(APPEND texts "R\"device(${piece})device\"\n")
-    math(EXPR start "${start} + 8192")
-  endwhile()
-  string(APPEND texts "    ;\n\n")
+  infimum_text_literal(literal "${name}" "${text}")
+  string(APPEND texts "constexpr std::string_view kText${number} =\n${literal}    ;\n\n")
   string(APPEND rows "    {\"${name}\", kText${number}},\n")
   math(EXPR number "${number} + 1")
 endforeach()

@@ -1,5 +1,5 @@
 // Plain cuBLAS: the GEMM that everybody calls, by the algorithm that it chooses.
-#include <cublas_api.h>
+#include <cublasLt.h>  // cublas_api.h, which CUDA 12 does not let be included alone
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,17 @@
+# A file's text as C++: raw string literals in pieces of 8 KiB, since the standard promises compilers no more than 64 KiB
+# for one. Included by the scripts that embed files in the binary.
+function(infimum_text_literal result what text)
+  string(FIND "${text}" ")infimum\"" position)
+  if(text STREQUAL "" OR NOT position EQUAL -1)
+    message(FATAL_ERROR "${what} is empty, cannot be read, or contains the end of our string literal")
+  endif()
+  set(literal "")
+  string(LENGTH "${text}" length)
+  set(start 0)
+  while(start LESS length)
+    string(SUBSTRING "${text}" ${start} 8192 piece)
+    string(APPEND literal "R\"infimum(${piece})infimum\"\n")
+    math(EXPR start "${start} + 8192")
+  endwhile()
+  set(${result} "${literal}" PARENT_SCOPE)
+endfunction()
