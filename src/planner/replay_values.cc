@@ -19,6 +19,7 @@ constexpr std::string_view kPlain[] = {"AveragePool",
                                        "Concat",
                                        "Conv",
                                        "ConvTranspose",
+                                       "DepthToSpace",
                                        "Expand",
                                        "Gather",
                                        "GatherElements",
@@ -26,23 +27,38 @@ constexpr std::string_view kPlain[] = {"AveragePool",
                                        "Gelu",
                                        "GlobalAveragePool",
                                        "GlobalMaxPool",
+                                       "Hardmax",
                                        "Identity",
                                        "LogSoftmax",
                                        "MatMul",
                                        "MaxPool",
                                        "PRelu",
                                        "Pow",
+                                       "ReduceL1",
+                                       "ReduceL2",
+                                       "ReduceLogSum",
+                                       "ReduceLogSumExp",
                                        "ReduceMax",
                                        "ReduceMean",
                                        "ReduceMin",
                                        "ReduceProd",
                                        "ReduceSum",
+                                       "ReduceSumSquare",
                                        "Softmax",
+                                       "SpaceToDepth",
                                        "Split",
                                        "Sum",
                                        "Tile",
                                        "Transpose",
                                        "Where"};
+
+// Others, whose workload is complete where this attribute is 0.
+struct PlainUnless {
+  std::string_view op, attribute;
+};
+constexpr PlainUnless kPlainUnless[] = {{"ArgMax", "select_last_index"}, {"ArgMin", "select_last_index"},
+                                        {"CumSum", "exclusive"},         {"CumSum", "reverse"},
+                                        {"CumProd", "exclusive"},        {"CumProd", "reverse"}};
 
 // Attributes of element-wise operators of old versions: how shapes match, which the workload contains.
 constexpr std::string_view kOfShapes[] = {"axis", "broadcast", "consumed_inputs"};
@@ -198,6 +214,9 @@ class ValueReader : private LayerFacts {
     const auto operators = PointwiseOnnxOperators();
     const auto element_wise = std::ranges::find(operators, op, &PointwiseOperator::onnx);
     if (element_wise != operators.end()) return ReadParameters(element_wise->kind);
+    if (std::ranges::find(kPlainUnless, op, &PlainUnless::op) != std::end(kPlainUnless)) return CheckZeros();
+    if (op == "Trilu") return CheckTriangle();
+    if (op == "OneHot") return CheckOneHot();
     if (std::ranges::find(kPlain, op) == std::end(kPlain)) {
       return Error{"operator " + op + " is not supported yet"};
     }
@@ -223,6 +242,30 @@ class ValueReader : private LayerFacts {
     if (config == nullptr) return false;
     const OperandTypes& types = TypesOf(*config);
     return IsFloatingPoint(types.input) && IsInteger(types.weights);
+  }
+
+  Result<ReplayValues> CheckZeros() const {
+    for (const PlainUnless& one : kPlainUnless)
+      if (one.op == layer_.op && NumberAttribute(std::string(one.attribute)).value_or(0) != 0)
+        return Error{"its '" + std::string(one.attribute) + "' is not 0"};
+    return ReplayValues();
+  }
+
+  // Candidates keep what lies on and below the diagonal.
+  Result<ReplayValues> CheckTriangle() const {
+    const bool is_shifted = HasInput(1) && InputNumbers(1) != std::vector<double>{0};
+    if (NumberAttribute("upper").value_or(1) != 0 || is_shifted) return Error{"it is not the lower triangle"};
+    return ReplayValues();
+  }
+
+  // Candidates write 0 and 1 along the last dimension.
+  Result<ReplayValues> CheckOneHot() const {
+    if (InputNumbers(2) != std::vector<double>{0, 1}) return Error{"its values are not 0 and 1"};
+    const std::optional<Shape> output = OutputShape(0);
+    const double axis = NumberAttribute("axis").value_or(-1);
+    if (!output || (axis != -1 && axis != static_cast<double>(output->rank()) - 1))
+      return Error{"its 'axis' is not the last"};
+    return ReplayValues();
   }
 
   static Result<ReplayValues> Plain(const Status& status) {

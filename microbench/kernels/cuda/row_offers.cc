@@ -192,6 +192,8 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
 std::vector<KernelOffer> OffersFor(const ScanConfig& config) {
   const std::optional<Arithmetic> real = RealArithmetic(config.types.input);
   if (!real && !IsInteger(config.types.input)) return {};
+  // u64 is stored as its bits, which a negative sum has too.
+  if (config.types.output == DataType::kU64 && config.types.input != DataType::kU64) return {};
   auto call = CallOf<ScanCall>(real.value_or(Arithmetic::kS64), config.types);
   call.multiplies = config.kind == ScanKind::kProduct;
   const AxisLines lines = LinesOf(config.input, config.axis);

@@ -107,6 +107,18 @@ TEST(ReplayedExample, AQuantizedModelKeepsItsScales) {
   }
 }
 
+TEST(ReplayedExample, NormsOfRowsRunningSumsAndPixelShuffles) {
+  const ProgramTest program;
+  REPLAY_OR_SKIP(ended, program, WriteExample(program, "statistics"));
+  EXPECT_LT(ErrorIn(program), 1e-5);
+  const std::vector<std::string> workloads = WorkloadsIn(program.Read("kept/schedule.json"));
+  for (const char* const family : {"reduction kind=l2", "reduction kind=log_sum_exp", "reduction kind=arg_max",
+                                   "scan kind=sum", "movement kind=triangle", "softmax kind=hardmax",
+                                   "movement kind=depth_to_space", "movement kind=transpose"}) {
+    EXPECT_THAT(workloads, Contains(StartsWith(family)));
+  }
+}
+
 TEST(ReplayedExample, FoldedNormalizationsAreInTheWeights) {
   const ProgramTest program;
   REPLAY_OR_SKIP(ended, program, WriteExample(program, "normalized"));

@@ -17,6 +17,7 @@
 #include "microbench/kernels/cuda/pointwise_constants.h"
 #include "tests/support/cases.h"
 #include "tests/support/folders.h"
+#include "tests/support/random_layer.h"
 #include "tests/support/temporary_folder.h"
 
 namespace infimum::cuda {
@@ -34,10 +35,23 @@ std::unique_ptr<KernelCompiler> CompilerFor(std::int64_t capability, const std::
   return compiler.ok() ? *std::move(compiler) : nullptr;
 }
 
-// All that kernels of ours launch for the layers that they are tested with, by key; those of elements, not of shapes.
+// All that kernels of ours launch for the layers that they are tested with and for random ones, by key.
 const std::map<std::string, KernelLaunch>& AllLaunches() {
   static const std::map<std::string, KernelLaunch> all = [] {
     std::map<std::string, KernelLaunch> launches;
+    const auto add_layer = [&](const LayerConfig& config) {
+      KernelBuffers buffers;
+      std::uintptr_t address = 1 << 20;
+      const auto next = [&] { return reinterpret_cast<void*>(address += 1 << 20); };
+      for (std::size_t i = 0; i < OperandsOf(config).size(); ++i) buffers.operands.push_back(next());
+      for (std::size_t i = 0; i < OutputsOf(config).size(); ++i) buffers.outputs.push_back(next());
+      buffers.scratch = next();
+      for (const KernelOffer& offer : KernelsFor(config))
+        for (const KernelCall& call : offer.make(buffers))
+          if (std::optional<KernelLaunch> launch = LaunchOf(call)) launches.emplace(launch->key(), *launch);
+    };
+    testing::RandomLayers random(7);
+    for (std::size_t i = 0; i < testing::Cases(2000); ++i) add_layer(random.Layer());
     for (const char* file :
          {"cpu/layers/movement.txt", "cpu/layers/normalization.txt", "cpu/layers/pointwise_binary.txt",
           "cpu/layers/pointwise_conversion.txt", "cpu/layers/pointwise_unary.txt", "cpu/layers/pooling.txt",
@@ -45,16 +59,7 @@ const std::map<std::string, KernelLaunch>& AllLaunches() {
       std::ifstream stream(testing::SourceFolder() + "/tests/microbench/" + file);
       for (std::string line; std::getline(stream, line);) {
         const Result<LayerConfig> config = ParseLayerConfig(line);
-        if (!config.ok()) continue;
-        KernelBuffers buffers;
-        std::uintptr_t address = 1 << 20;
-        const auto next = [&] { return reinterpret_cast<void*>(address += 1 << 20); };
-        for (std::size_t i = 0; i < OperandsOf(*config).size(); ++i) buffers.operands.push_back(next());
-        for (std::size_t i = 0; i < OutputsOf(*config).size(); ++i) buffers.outputs.push_back(next());
-        buffers.scratch = next();
-        for (const KernelOffer& offer : KernelsFor(*config))
-          for (const KernelCall& call : offer.make(buffers))
-            if (std::optional<KernelLaunch> launch = LaunchOf(call)) launches.emplace(launch->key(), *launch);
+        if (config.ok()) add_layer(*config);
       }
     }
     const auto add = [&](KernelLaunch launch) { launches.emplace(launch.key(), std::move(launch)); };
@@ -75,14 +80,13 @@ const std::map<std::string, KernelLaunch>& AllLaunches() {
   return all;
 }
 
-// A seeded sample; all of them for a long run.
+// A seeded sample; of a long run fifty times as many.
 std::vector<const KernelLaunch*> Sampled(std::size_t count) {
   std::vector<const KernelLaunch*> sample;
   for (const auto& [key, launch] : AllLaunches()) sample.push_back(&launch);
-  if (std::getenv("INFIMUM_LONG") != nullptr) return sample;
   std::mt19937_64 random(7);
   std::ranges::shuffle(sample, random);
-  sample.resize(std::min(count, sample.size()));
+  sample.resize(std::min(std::getenv("INFIMUM_LONG") != nullptr ? 50 * count : count, sample.size()));
   return sample;
 }
 
@@ -92,7 +96,9 @@ TEST_P(KernelsOf, CompileForTheDevice) {
   const std::unique_ptr<KernelCompiler> compiler = CompilerFor(GetParam());
   if (compiler == nullptr) GTEST_SKIP() << "there is no NVRTC for it";
   EXPECT_GT(AllLaunches().size(), 300u);
-  for (const KernelLaunch* launch : Sampled(GetParam() == kHopper ? 40 : 8)) {
+  const std::vector<const KernelLaunch*> sample = Sampled(GetParam() == kHopper ? 40 : 8);
+  RecordProperty("kernels", static_cast<int>(sample.size()));
+  for (const KernelLaunch* launch : sample) {
     ASSERT_THAT(launch->name, Not(IsEmpty()));
     const Result<CompiledKernel> kernel = compiler->Compile(SourceOf(*launch), launch->name);
     ASSERT_TRUE(kernel.ok()) << kernel.error().message << "\n" << SourceOf(*launch);

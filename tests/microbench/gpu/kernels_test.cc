@@ -15,7 +15,9 @@
 #include "microbench/reference/reference.h"
 #include "microbench/reference/region_tensors.h"
 #include "tests/microbench/gpu/run_on_host.h"
+#include "tests/support/cases.h"
 #include "tests/support/folders.h"
+#include "tests/support/random_layer.h"
 
 namespace infimum::cuda {
 namespace {
@@ -139,6 +141,24 @@ INSTANTIATE_TEST_SUITE_P(Layers, EveryKernel,
                            std::string name = file.param.substr(file.param.rfind('/') + 1);
                            return file.param.substr(0, file.param.find('/')) + "_" + name.substr(0, name.find('.'));
                          });
+
+// Of layers that nobody chose; the slow reference bounds their size.
+TEST(KernelsFor, RandomLayersMeetTheirContracts) {
+  testing::RandomLayers random(11, 12);
+  std::size_t kernels = 0;
+  const std::size_t cases = testing::Cases(20000);
+  for (std::size_t i = 0; i < cases; ++i) {
+    const LayerConfig config = random.Layer();
+    std::int64_t elements = 0;
+    for (const Operand& operand : OperandsOf(config)) elements += ElementCount(operand.shape);
+    for (const Operand& output : OutputsOf(config)) elements += ElementCount(output.shape);
+    if (elements > 1 << 14) continue;
+    kernels += KernelsFor(config).size();
+    ExpectAllMeetTheirContract(Format(config), true);
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(kernels, cases / 4);
+}
 
 std::vector<std::string> NamesFor(const std::string& text) {
   std::vector<std::string> names;

@@ -112,7 +112,10 @@ TensorPointer AddNormalization(const Operation& operation, std::vector<TensorPoi
 TensorPointer AddAttention(const Operation& operation, const std::vector<TensorPointer>& of, fe::graph::Graph& graph) {
   fe::graph::SDPA_attributes attributes;
   attributes.set_name("attention").set_generate_stats(false).set_attn_scale(operation.number.value());
-  if (operation.causal) attributes.set_causal_mask_bottom_right(true);
+  // Of as many queries as keys both corners are one, and more engines know the upper one.
+  const bool is_square = of.at(0)->get_dim()[2] == of.at(1)->get_dim()[2];
+  if (operation.causal && is_square) attributes.set_causal_mask(true);
+  if (operation.causal && !is_square) attributes.set_causal_mask_bottom_right(true);
   if (of.size() > 3) attributes.set_bias(of[3]);
   return graph.sdpa(of.at(0), of.at(1), of.at(2), attributes)[0];
 }

@@ -116,6 +116,14 @@ Result<Lowering> LowerTile(const NodeView& node) {
 Result<Lowering> LowerBlocks(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t size, RequiredInteger(node, "blocksize", {1, kMaxAttribute}));
   if (size == 1) return Free("blocks of one element");
+  INFIMUM_ASSIGN_OR_RETURN(const std::string mode, Text(node, "mode", "DCR"));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
+  // Blocks within the channels (a pixel shuffle) rather than around them: a transpose of six dimensions.
+  if (node.op == "DepthToSpace" && mode == "CRD" && input.rank() == 4 && input.dims[1] % (size * size) == 0) {
+    const Shape blocks{{input.dims[0], input.dims[1] / (size * size), size, size, input.dims[2], input.dims[3]}};
+    INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
+    return Measurable(Transpose(types.input, blocks, {0, 1, 4, 2, 5, 3}), {0});
+  }
   return Moved(node, MovementKind::kDepthToSpace);
 }
 
