@@ -149,7 +149,10 @@ struct Collector {
     return Joined(AttentionOffers(config, values), GraphPartitionOffers(config, values));
   }
   Offers operator()(const ResampleConfig& config) const {
-    return Joined(ResampleLibraryOffers(config), ResampleKernelOffers(config));
+    // The library knows half pixels alone.
+    Offers own = ResampleKernelOffers(config, values);
+    if (values.nearest_shift != kUsualValues.nearest_shift) return own;
+    return Joined(ResampleLibraryOffers(config), std::move(own));
   }
   Offers operator()(const MovementConfig& config) const {
     return Joined(MovementLibraryOffers(config), MovementKernelOffers(config, values));

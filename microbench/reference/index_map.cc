@@ -78,12 +78,12 @@ std::int64_t InputPosition(const MovementConfig& config, const LayerValues& valu
   }
 }
 
-ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at) {
+ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at, double nearest_shift) {
   ResampleTaps taps;
   taps.count = TapsPerDimension(kind);
   if (taps.count == 1) {
     // In integers: an exact (2 at + 1) in / (2 out), rounded down.
-    taps.position[0] = (2 * at + 1) * in / (2 * out);
+    taps.position[0] = (2 * at + static_cast<std::int64_t>(2 * nearest_shift)) * in / (2 * out);
     return taps;
   }
   const double x = (static_cast<double>(at) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;

@@ -51,13 +51,13 @@ std::int64_t DepthBlock(const MovementConfig& config);
 std::int64_t InputPosition(const MovementConfig& config, const LayerValues& values, std::size_t d, std::int64_t at);
 
 // What a resized dimension reads for its output at `at`: some positions with weights that sum to one. Half-pixel
-// coordinates, clamped at the edges.
+// coordinates, clamped at the edges; to the nearest element those of `nearest_shift` (ScalarValues).
 struct ResampleTaps {
   int count = 1;
   std::int64_t position[4] = {};
   double weight[4] = {1};
 };
-ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at);
+ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at, double nearest_shift = 0.5);
 
 // One spatial dimension of a pooling.
 struct WindowAxis {

@@ -77,7 +77,7 @@ std::unique_ptr<Reference> MakeFamilyReference(const ReductionConfig& config);
 std::unique_ptr<Reference> MakeFamilyReference(const ScanConfig& config);
 std::unique_ptr<Reference> MakeFamilyReference(const SortConfig& config);
 std::unique_ptr<Reference> MakeFamilyReference(const MovementConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeFamilyReference(const ResampleConfig& config);
+std::unique_ptr<Reference> MakeFamilyReference(const ResampleConfig& config, const LayerValues& values);
 std::unique_ptr<Reference> MakeFamilyReference(const ReorderConfig& config);
 
 // A reference from two things: for the many that are one function.

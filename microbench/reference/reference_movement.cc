@@ -125,15 +125,16 @@ std::unique_ptr<Reference> MakeFamilyReference(const MovementConfig& config, con
   });
 }
 
-std::unique_ptr<Reference> MakeFamilyReference(const ResampleConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const ResampleConfig& config, const LayerValues& values) {
   if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return nullptr;
+  const double shift = values.nearest_shift;
   return MakeReferenceOf(64, [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, config.output);
     std::vector<ResampleTaps> taps(position.size());
     for (std::size_t d = 0; d < position.size(); ++d) {
       const std::int64_t in = config.input.dims[d], out = config.output.dims[d];
       taps[d].position[0] = position[d];
-      if (in != out) taps[d] = TapsOf(config.kind, in, out, position[d]);
+      if (in != out) taps[d] = TapsOf(config.kind, in, out, position[d], shift);
     }
     std::vector<int> chosen(position.size(), 0);
     double value = 0, magnitude = 0;

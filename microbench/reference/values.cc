@@ -21,6 +21,7 @@ constexpr NamedScalar kScalars[] = {
     {"response_alpha", &ScalarValues::response_alpha},
     {"response_beta", &ScalarValues::response_beta},
     {"response_k", &ScalarValues::response_k},
+    {"nearest_shift", &ScalarValues::nearest_shift},
 };
 
 // "in3_scale" is {3, false, true}, "out_zero" {0, true, false}.

@@ -20,6 +20,8 @@ struct ScalarValues : PointwiseParameters {
   double response_alpha = 1e-4;
   double response_beta = 0.75;
   double response_k = 1.0;
+  // Of a resize to the nearest element: position p takes (p + shift) input / output, rounded down. 0.5: half pixels.
+  double nearest_shift = 0.5;
   // QuantizeLinear and DequantizeLinear: floating point values of about -1 to 1 fill an 8-bit type.
   double quantize_scale = 1.0 / 100;
 

@@ -14,43 +14,14 @@ namespace {
 
 // Operators beside the element-wise ones whose workload is complete, or complete but for the values that are read
 // below.
-constexpr std::string_view kPlain[] = {"AveragePool",
-                                       "Cast",
-                                       "Concat",
-                                       "Conv",
-                                       "ConvTranspose",
-                                       "DepthToSpace",
-                                       "Expand",
-                                       "Gather",
-                                       "GatherElements",
-                                       "GatherND",
-                                       "Gelu",
-                                       "GlobalAveragePool",
-                                       "GlobalMaxPool",
-                                       "Hardmax",
-                                       "Identity",
-                                       "LogSoftmax",
-                                       "MatMul",
-                                       "MaxPool",
-                                       "PRelu",
-                                       "Pow",
-                                       "ReduceL1",
-                                       "ReduceL2",
-                                       "ReduceLogSum",
-                                       "ReduceLogSumExp",
-                                       "ReduceMax",
-                                       "ReduceMean",
-                                       "ReduceMin",
-                                       "ReduceProd",
-                                       "ReduceSum",
-                                       "ReduceSumSquare",
-                                       "Softmax",
-                                       "SpaceToDepth",
-                                       "Split",
-                                       "Sum",
-                                       "Tile",
-                                       "Transpose",
-                                       "Where"};
+constexpr std::string_view kPlain[] = {
+    "AveragePool",   "Cast",         "Concat",         "Conv",       "ConvTranspose", "DepthToSpace",
+    "Expand",        "Gather",       "GatherElements", "GatherND",   "Gelu",          "GlobalAveragePool",
+    "GlobalMaxPool", "Hardmax",      "Identity",       "LogSoftmax", "MatMul",        "MaxPool",
+    "PRelu",         "Pow",          "ReduceL1",       "ReduceL2",   "ReduceLogSum",  "ReduceLogSumExp",
+    "ReduceMax",     "ReduceMean",   "ReduceMin",      "ReduceProd", "ReduceSum",     "ReduceSumSquare",
+    "Softmax",       "SpaceToDepth", "Split",          "Sum",        "Tile",          "Transpose",
+    "Where"};
 
 // Others, whose workload is complete where this attribute is 0.
 struct PlainUnless {
@@ -129,9 +100,9 @@ bool ScalesAgree(const std::vector<double>& scales, const Shape& input, const Sh
   return true;
 }
 
-// Candidates interpolate at half-pixel coordinates, clamped at the edges, and take the nearest element only where all
-// modes of rounding agree: a tensor that grows by whole factors.
-Status CheckResize(const ModelGraph& graph, const Layer& layer) {
+// Candidates interpolate at half-pixel coordinates, clamped at the edges. The nearest element they take at half pixels,
+// or from the front, which is the same where a tensor grows by whole factors.
+Result<ReplayValues> ReadResize(const ModelGraph& graph, const Layer& layer) {
   const LayerFacts facts(graph, layer);
   const std::optional<Shape> input = facts.InputShape(0), output = facts.OutputShape(0);
   if (!input || !output || input->rank() != output->rank()) return Error{"its shapes are not known"};
@@ -155,7 +126,8 @@ Status CheckResize(const ModelGraph& graph, const Layer& layer) {
   if (mode == "nearest") {
     const bool from_the_front = coordinates == "asymmetric" && nearest == "floor";
     const bool rounds = coordinates == "half_pixel" && nearest.starts_with("round_");
-    if (GrowsByWholeNumbers(*input, *output) && (from_the_front || rounds)) return {};
+    if (GrowsByWholeNumbers(*input, *output) && (from_the_front || rounds)) return ReplayValues();
+    if (from_the_front) return ReplayValues{{"nearest_shift", {0}}};
     return Error{"its rounding to the nearest element is not supported"};
   }
   if (mode == "cubic" && facts.NumberAttribute("cubic_coeff_a").value_or(-0.75) != -0.75) {
@@ -166,7 +138,7 @@ Status CheckResize(const ModelGraph& graph, const Layer& layer) {
                               *std::min_element(output->dims.begin() + 2, output->dims.end()) == 1;
   if (coordinates != "half_pixel" && (coordinates != "pytorch_half_pixel" || shrinks_to_one))
     return Error{"its 'coordinate_transformation_mode' is '" + coordinates + "'"};
-  return {};
+  return ReplayValues();
 }
 
 // Candidates run LSTM, GRU and RNN forward (and in reverse beside it) over whole sequences, with the standard
@@ -201,7 +173,7 @@ class ValueReader : private LayerFacts {
     if (op == "Slice") return ReadSlice();
     if (op == "Pad") return CheckPad();
     if (op == "Gemm") return CheckGemm();
-    if (op == "Resize" || op == "Upsample") return Plain(CheckResize(graph_, layer_));
+    if (op == "Resize" || op == "Upsample") return ReadResize(graph_, layer_);
     if (op == "LSTM" || op == "GRU" || op == "RNN") return Plain(CheckRecurrent(graph_, layer_));
     if (op == "LRN") {
       return Scalars({{"alpha", "response_alpha", 1e-4}, {"beta", "response_beta", 0.75}, {"bias", "response_k", 1}});

@@ -267,7 +267,7 @@ TEST(ReplayPlanner, AnAttentionHasTheValuesThatItsRuleFound) {
   EXPECT_EQ(schedule->steps[0].values[0], (ReplayValues{{"keys_transposed", {1}}, {"scale", {0.5}}}));
 }
 
-TEST(ReplayPlanner, ResizesAreReplayedWhereAllWaysOfRoundingAgree) {
+TEST(ReplayPlanner, ResizesAreReplayedWhereAllWaysOfRoundingAgreeOrCountFromTheFront) {
   GraphBuilder model;
   model.graph().opset = 18;
   model.Input("x");
@@ -281,6 +281,10 @@ TEST(ReplayPlanner, ResizesAreReplayedWhereAllWaysOfRoundingAgree) {
   EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("nearest element is not supported"));
   layer.attributes["nearest_mode"] = std::string("floor");
   EXPECT_EQ(ErrorOf(model.graph()), "");
+  EXPECT_EQ(*ReplayValuesOf(model.graph(), layer), ReplayValues());
+  model.graph().value(model.Value("y")).shape = Shape{{1, 1, 5, 5}};
+  EXPECT_EQ(*ReplayValuesOf(model.graph(), layer), (ReplayValues{{"nearest_shift", {0}}})) << "by no whole factor";
+  model.graph().value(model.Value("y")).shape = Shape{{1, 1, 4, 4}};
   layer.attributes["mode"] = std::string("linear");
   EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("'asymmetric'"));
   layer.attributes["coordinate_transformation_mode"] = std::string("half_pixel");

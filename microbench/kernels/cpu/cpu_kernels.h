@@ -59,7 +59,7 @@ std::vector<Offer> PoolingKernelOffers(const PoolingConfig& config);
 std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config);
 // A change of layout without padding: infimum/reorder.
 std::vector<Offer> ReorderKernelOffers(const ReorderConfig& config);
-std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config);
+std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config, const LayerValues& values);
 std::vector<Offer> ScanKernelOffers(const ScanConfig& config);
 std::vector<Offer> SoftmaxKernelOffers(const SoftmaxConfig& config);
 std::vector<Offer> SortKernelOffers(const SortConfig& config);

@@ -19,12 +19,12 @@ struct Taps {
   std::vector<float> weights;
 };
 
-Taps AllTapsOf(ResampleKind kind, std::int64_t in, std::int64_t out) {
+Taps AllTapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, double nearest_shift = 0.5) {
   Taps taps{in, out, 1, static_cast<std::size_t>(TapsPerDimension(kind)), {}, {}};
   taps.places.resize(taps.count * static_cast<std::size_t>(out));
   taps.weights.resize(taps.places.size());
   for (std::int64_t i = 0; i < out; ++i) {
-    const ResampleTaps read = TapsOf(kind, in, out, i);
+    const ResampleTaps read = TapsOf(kind, in, out, i, nearest_shift);
     for (std::size_t tap = 0; tap < taps.count; ++tap) {
       const std::size_t at = tap * static_cast<std::size_t>(out) + static_cast<std::size_t>(i);
       taps.places[at] = static_cast<std::int32_t>(read.position[tap]);
@@ -42,12 +42,13 @@ void PickRow(const char* from, char* to, const std::int32_t* places, std::int64_
 }
 
 // Nearest: rows that repeat are copied, others are picked element by element.
-MadeProgram MakeNearest(const ResampleConfig& config, const Problem& problem) {
+MadeProgram MakeNearest(const ResampleConfig& config, double shift, const Problem& problem) {
   const Shape in = config.input, out = config.output;
   const std::size_t rank = out.rank();
   const int bytes = BytesPerElement(problem.outputs[0]->type());
   std::vector<Taps> taps;
-  for (std::size_t i = 0; i < rank; ++i) taps.push_back(AllTapsOf(ResampleKind::kNearest, in.dims[i], out.dims[i]));
+  for (std::size_t i = 0; i < rank; ++i)
+    taps.push_back(AllTapsOf(ResampleKind::kNearest, in.dims[i], out.dims[i], shift));
   const std::int64_t width = out.dims[rank - 1];
   return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     ParallelRanges(output->count() / width, std::max<std::int64_t>(1, 16384 / width),
@@ -158,14 +159,16 @@ MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) 
 
 }  // namespace
 
-std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config) {
+std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config, const LayerValues& values) {
   if (config.input.rank() == 0 || config.input.rank() != config.output.rank()) return {};
   for (const std::int64_t extent : config.input.dims) {
     if (extent > (std::int64_t{1} << 30)) return {};
   }
   if (config.kind == ResampleKind::kNearest) {
     if (config.types.input != config.types.output) return {};
-    return {KernelOffer("resample-nearest", [config](const Problem& problem) { return MakeNearest(config, problem); })};
+    return {KernelOffer("resample-nearest", [config, shift = values.nearest_shift](const Problem& problem) {
+      return MakeNearest(config, shift, problem);
+    })};
   }
   if (config.kind != ResampleKind::kLinear && config.kind != ResampleKind::kCubic) return {};
   if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};

@@ -81,6 +81,6 @@ std::vector<KernelOffer> OffersFor(const ScanConfig& config);
 std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config);
 std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu::LayerValues& values);
 std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::LayerValues& values);
-std::vector<KernelOffer> OffersFor(const ResampleConfig& config);
+std::vector<KernelOffer> OffersFor(const ResampleConfig& config, const cpu::LayerValues& values);
 
 }  // namespace infimum::cuda

@@ -66,12 +66,16 @@ std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::Layer
   return offers;
 }
 
-std::vector<KernelOffer> OffersFor(const ResampleConfig& config) {
+std::vector<KernelOffer> OffersFor(const ResampleConfig& config, const cpu::LayerValues& values) {
+  if (values.nearest_shift != cpu::kUsualValues.nearest_shift) return {};  // half pixels are in the kernel
   const std::optional<Arithmetic> arithmetic = WindowArithmetic(config.types.input);
   const std::int64_t count = ElementCount(config.output);
   if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return {};
   if (!arithmetic || ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count)) return {};
   if (config.input.rank() != config.output.rank()) return {};
+  // What lies between two integers is rounded, by f32 now and then to the other one.
+  const DataType output = config.types.output;
+  if (config.kind != ResampleKind::kNearest && IsInteger(output) && BitsPerElement(output) > 8) return {};
   auto call = CallOf<ResampleCall>(*arithmetic, config.types);
   call.taps = TapsPerDimension(config.kind);
   call.count = static_cast<std::uint32_t>(count);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <fstream>
@@ -146,18 +147,21 @@ INSTANTIATE_TEST_SUITE_P(Layers, EveryKernel,
 TEST(KernelsFor, RandomLayersMeetTheirContracts) {
   testing::RandomLayers random(11, 12);
   std::size_t kernels = 0;
-  const std::size_t cases = testing::Cases(20000);
+  const std::size_t cases = testing::Cases(100000);
   for (std::size_t i = 0; i < cases; ++i) {
     const LayerConfig config = random.Layer();
     std::int64_t elements = 0;
     for (const Operand& operand : OperandsOf(config)) elements += ElementCount(operand.shape);
     for (const Operand& output : OutputsOf(config)) elements += ElementCount(output.shape);
-    if (elements > 1 << 14) continue;
+    // Of one type, as operators have it; random bytes are infinities of 8-bit floats, whose difference is no number.
+    const OperandTypes types = TypesOf(config);
+    const bool is_float8 = IsFloatingPoint(types.input) && BitsPerElement(types.input) <= 8;
+    if (elements > 1 << 14 || types.input != types.output || is_float8) continue;
     kernels += KernelsFor(config).size();
     ExpectAllMeetTheirContract(Format(config), true);
     if (HasFailure()) break;
   }
-  EXPECT_GT(kernels, cases / 4);
+  EXPECT_GT(kernels, cases / 10);
 }
 
 std::vector<std::string> NamesFor(const std::string& text) {
