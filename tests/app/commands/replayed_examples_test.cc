@@ -112,9 +112,9 @@ TEST(ReplayedExample, NormsOfRowsRunningSumsAndPixelShuffles) {
   REPLAY_OR_SKIP(ended, program, WriteExample(program, "statistics"));
   EXPECT_LT(ErrorIn(program), 1e-5);
   const std::vector<std::string> workloads = WorkloadsIn(program.Read("kept/schedule.json"));
-  for (const char* const family : {"reduction kind=l2", "reduction kind=log_sum_exp", "reduction kind=arg_max",
-                                   "scan kind=sum", "movement kind=triangle", "softmax kind=hardmax",
-                                   "movement kind=depth_to_space", "movement kind=transpose"}) {
+  for (const char* const family :
+       {"reduction kind=l2", "reduction kind=log_sum_exp", "reduction kind=arg_max", "scan kind=sum",
+        "movement kind=triangle", "softmax kind=hardmax", "movement kind=depth_to_space", "movement kind=transpose"}) {
     EXPECT_THAT(workloads, Contains(StartsWith(family)));
   }
 }
