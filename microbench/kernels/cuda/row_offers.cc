@@ -156,6 +156,7 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
       break;
     case NormalizationKind::kGroup: {
       const std::int64_t groups = std::max<std::int64_t>(1, config.groups), members = channels / groups;
+      if (channels % groups != 0) return {};
       lines = {images * groups, members * pixels, 1};
       call.parameter_rows = FastDivisor(groups);
       call.parameter_row_step = static_cast<std::uint32_t>(members);
