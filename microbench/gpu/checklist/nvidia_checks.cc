@@ -165,6 +165,7 @@ Finding LibrariesAlone(const Error& no_device) {
   add("cudnn", SharedLibrary::Open({"libcudnn.so.9"}, "cudnn", "cuDNN 9"));
   add("cublaslt", SharedLibrary::Open({"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas", "cuBLASLt"));
   add("cublas", SharedLibrary::Open({"libcublas.so.13", "libcublas.so.12"}, "cublas", "cuBLAS"));
+  add("nvrtc", SharedLibrary::Open({"libnvrtc.so.13", "libnvrtc.so.12"}, "cuda_nvrtc", "NVRTC"));
   return finding;
 }
 

@@ -124,10 +124,11 @@ class CudaGpu : public Gpu {
     INFIMUM_CUDA(cudaHostGetDevicePointer(&device_flag, flag_, 0), "mapping memory");
     device_flag_ = static_cast<const std::uint32_t*>(device_flag);
     kernels_.emplace(facts_.compute_capability);
-    // Those of the timing itself, before anything is captured.
-    INFIMUM_RETURN_IF_ERROR(kernels_->Prepare(LaunchOf(EmptyCall())));
-    INFIMUM_RETURN_IF_ERROR(kernels_->Prepare(LaunchOf(HoldCall())));
-    return kernels_->Prepare(*LaunchOf(FlushCall(nullptr, 16)));
+    // Those of the timing once: a kernel's first launch may load it, which nothing that is captured may do.
+    Release();
+    INFIMUM_RETURN_IF_ERROR(Queue(LaunchOf(HoldCall{device_flag_, kMostHoldNs}), streams_.front()));
+    INFIMUM_RETURN_IF_ERROR(LaunchEmpty());
+    return Wait();
   }
 
   const GpuFacts& facts() const override { return facts_; }

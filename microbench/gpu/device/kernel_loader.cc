@@ -72,11 +72,6 @@ Result<KernelLoader::Function> KernelLoader::Find(const KernelLaunch& launch) {
   return known->second.function;
 }
 
-Status KernelLoader::Prepare(const KernelLaunch& launch) {
-  const Result<Function> found = Find(launch);
-  return found.ok() ? Status() : Status(found.error());
-}
-
 Result<int> KernelLoader::Launch(const KernelLaunch& launch, void* stream) {
   INFIMUM_ASSIGN_OR_RETURN(const Function function, Find(launch));
   void* arguments[] = {const_cast<std::byte*>(launch.argument.data())};

@@ -30,8 +30,6 @@ class KernelLoader {
   // compiles and loads it, which cannot be captured. The driver's code of the launch itself, 0 for success; an error
   // where there is no kernel to launch, and why.
   Result<int> Launch(const KernelLaunch& launch, void* stream);
-  // Compiles and loads it now.
-  Status Prepare(const KernelLaunch& launch);
   // How many of its blocks one multiprocessor holds at a time.
   Result<int> BlocksOfMultiprocessor(const KernelLaunch& launch);
 
