@@ -109,10 +109,11 @@ std::filesystem::path KernelCompiler::DefaultCache() {
 }
 
 Result<std::unique_ptr<KernelCompiler>> KernelCompiler::Open(std::int64_t compute_capability,
-                                                             std::filesystem::path cache) {
+                                                             std::filesystem::path cache, int driver) {
+  std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12"};
+  if (driver < 13000) std::ranges::reverse(names);
   INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
-                           SharedLibrary::Open({"libnvrtc.so.13", "libnvrtc.so.12"}, "cuda_nvrtc",
-                                               "NVRTC, which compiles infimum's kernels,"));
+                           SharedLibrary::Open(names, "cuda_nvrtc", "NVRTC, which compiles infimum's kernels,"));
   auto functions = std::make_unique<Functions>();
   int major = 0, minor = 0;
   if (!functions->Find(library) || functions->version(&major, &minor) != 0)

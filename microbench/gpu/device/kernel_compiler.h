@@ -20,10 +20,11 @@ struct CompiledKernel {
 
 class KernelCompiler {
  public:
-  // `compute_capability`: 900 is 9.0. `cache`: where code is kept; empty: nowhere. An error says what is missing and
-  // how to get it.
+  // `compute_capability`: 900 is 9.0. `cache`: where code is kept; empty: nowhere. `driver`: the CUDA that it knows,
+  // 12040 is 12.4; one before 13 loads no code of NVRTC 13, which is taken only where there is no other. An error says
+  // what is missing and how to get it.
   static Result<std::unique_ptr<KernelCompiler>> Open(std::int64_t compute_capability,
-                                                      std::filesystem::path cache = DefaultCache());
+                                                      std::filesystem::path cache = DefaultCache(), int driver = 13000);
   static std::filesystem::path DefaultCache();
   KernelCompiler(const KernelCompiler&) = delete;
   KernelCompiler& operator=(const KernelCompiler&) = delete;

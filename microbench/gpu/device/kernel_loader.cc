@@ -14,6 +14,7 @@ constexpr std::int64_t kSharedMemory = 48 << 10;  // of a block that asks for no
 }  // namespace
 
 struct KernelLoader::Driver {
+  int (*version)(int*) = nullptr;
   int (*load)(void**, const void*) = nullptr;
   int (*function)(void**, void*, const char*) = nullptr;
   int (*set_attribute)(void*, int, int) = nullptr;
@@ -26,8 +27,8 @@ struct KernelLoader::Driver {
       entry = reinterpret_cast<std::remove_reference_t<decltype(entry)>>(library.Find(name));
       return entry != nullptr;
     };
-    return find("cuModuleLoadData", load) && find("cuModuleGetFunction", function) &&
-           find("cuFuncSetAttribute", set_attribute) &&
+    return find("cuDriverGetVersion", version) && find("cuModuleLoadData", load) &&
+           find("cuModuleGetFunction", function) && find("cuFuncSetAttribute", set_attribute) &&
            find("cuOccupancyMaxActiveBlocksPerMultiprocessor", occupancy) && find("cuLaunchKernel", launch);
   }
 };
@@ -42,7 +43,10 @@ Status KernelLoader::Open() {
     INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library, SharedLibrary::Open({"libcuda.so.1"}, "nvml", "the driver"));
     driver_ = std::make_unique<Driver>();
     if (!driver_->Find(library)) return Error{library.path().string() + " lacks functions of CUDA's driver"};
-    INFIMUM_ASSIGN_OR_RETURN(compiler_, KernelCompiler::Open(compute_capability_));
+    int version = 0;
+    if (driver_->version(&version) != 0) return Error{"the driver does not tell its version"};
+    INFIMUM_ASSIGN_OR_RETURN(compiler_,
+                             KernelCompiler::Open(compute_capability_, KernelCompiler::DefaultCache(), version));
     return {};
   };
   const Status opened = open();
