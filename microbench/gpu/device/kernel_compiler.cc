@@ -57,17 +57,13 @@ struct KernelCompiler::Functions {
 
   // False where one is missing.
   bool Find(const SharedLibrary& library) {
-    const auto find = [&](const char* name, auto*& function) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.Find(name));
-      return function != nullptr;
-    };
-    return find("nvrtcVersion", version) && find("nvrtcGetNumSupportedArchs", count_architectures) &&
-           find("nvrtcGetSupportedArchs", architectures) && find("nvrtcCreateProgram", create) &&
-           find("nvrtcDestroyProgram", destroy) && find("nvrtcAddNameExpression", add_name) &&
-           find("nvrtcCompileProgram", compile) && find("nvrtcGetProgramLogSize", log_size) &&
-           find("nvrtcGetProgramLog", log) && find("nvrtcGetLoweredName", lowered_name) &&
-           find("nvrtcGetCUBINSize", cubin_size) && find("nvrtcGetCUBIN", cubin) && find("nvrtcGetPTXSize", ptx_size) &&
-           find("nvrtcGetPTX", ptx);
+    return library.Find("nvrtcVersion", version) && library.Find("nvrtcGetNumSupportedArchs", count_architectures) &&
+           library.Find("nvrtcGetSupportedArchs", architectures) && library.Find("nvrtcCreateProgram", create) &&
+           library.Find("nvrtcDestroyProgram", destroy) && library.Find("nvrtcAddNameExpression", add_name) &&
+           library.Find("nvrtcCompileProgram", compile) && library.Find("nvrtcGetProgramLogSize", log_size) &&
+           library.Find("nvrtcGetProgramLog", log) && library.Find("nvrtcGetLoweredName", lowered_name) &&
+           library.Find("nvrtcGetCUBINSize", cubin_size) && library.Find("nvrtcGetCUBIN", cubin) &&
+           library.Find("nvrtcGetPTXSize", ptx_size) && library.Find("nvrtcGetPTX", ptx);
   }
 
   // "sm_90"; of a device that this version does not know the newest before it, as PTX.

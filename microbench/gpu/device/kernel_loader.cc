@@ -1,7 +1,5 @@
 #include "microbench/gpu/device/kernel_loader.h"
 
-#include <type_traits>
-
 #include "microbench/gpu/device/shared_library.h"
 
 namespace infimum::cuda {
@@ -23,13 +21,10 @@ struct KernelLoader::Driver {
                 void**) = nullptr;
 
   bool Find(const SharedLibrary& library) {
-    const auto find = [&](const char* name, auto*& entry) {
-      entry = reinterpret_cast<std::remove_reference_t<decltype(entry)>>(library.Find(name));
-      return entry != nullptr;
-    };
-    return find("cuDriverGetVersion", version) && find("cuModuleLoadData", load) &&
-           find("cuModuleGetFunction", function) && find("cuFuncSetAttribute", set_attribute) &&
-           find("cuOccupancyMaxActiveBlocksPerMultiprocessor", occupancy) && find("cuLaunchKernel", launch);
+    return library.Find("cuDriverGetVersion", version) && library.Find("cuModuleLoadData", load) &&
+           library.Find("cuModuleGetFunction", function) && library.Find("cuFuncSetAttribute", set_attribute) &&
+           library.Find("cuOccupancyMaxActiveBlocksPerMultiprocessor", occupancy) &&
+           library.Find("cuLaunchKernel", launch);
   }
 };
 

@@ -17,11 +17,6 @@ constexpr unsigned long long kNotAvailable = ~0ULL;
 // brake.
 constexpr unsigned long long kPowerCap = 0x4, kSlowdowns = 0x8 | 0x20 | 0x40 | 0x80;
 
-template <class Function>
-void Find(const SharedLibrary& library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(library.Find(name));
-}
-
 }  // namespace
 
 struct Nvml::Functions {
@@ -55,21 +50,21 @@ Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& uuid) {
   INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
                            SharedLibrary::Open({"libnvidia-ml.so.1"}, "nvml", "NVIDIA's management library"));
   auto functions = std::make_unique<Functions>();
-  Find(library, "nvmlInit_v2", functions->init);
-  Find(library, "nvmlShutdown", functions->shutdown);
-  Find(library, "nvmlDeviceGetHandleByUUID", functions->by_uuid);
-  Find(library, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", functions->board_of_slice);
-  Find(library, "nvmlSystemGetDriverVersion", functions->driver_version);
-  Find(library, "nvmlDeviceGetClockInfo", functions->clock);
-  Find(library, "nvmlDeviceGetCurrentClocksEventReasons", functions->event_reasons);
+  library.Find("nvmlInit_v2", functions->init);
+  library.Find("nvmlShutdown", functions->shutdown);
+  library.Find("nvmlDeviceGetHandleByUUID", functions->by_uuid);
+  library.Find("nvmlDeviceGetDeviceHandleFromMigDeviceHandle", functions->board_of_slice);
+  library.Find("nvmlSystemGetDriverVersion", functions->driver_version);
+  library.Find("nvmlDeviceGetClockInfo", functions->clock);
+  library.Find("nvmlDeviceGetCurrentClocksEventReasons", functions->event_reasons);
   // Its name before release 535 of the driver.
   if (functions->event_reasons == nullptr)
-    Find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", functions->event_reasons);
-  Find(library, "nvmlDeviceGetDefaultApplicationsClock", functions->default_clock);
-  Find(library, "nvmlDeviceGetApplicationsClock", functions->application_clock);
-  Find(library, "nvmlDeviceGetEnforcedPowerLimit", functions->power_limit);
-  Find(library, "nvmlDeviceGetEccMode", functions->ecc);
-  Find(library, "nvmlDeviceGetComputeRunningProcesses_v3", functions->processes);
+    library.Find("nvmlDeviceGetCurrentClocksThrottleReasons", functions->event_reasons);
+  library.Find("nvmlDeviceGetDefaultApplicationsClock", functions->default_clock);
+  library.Find("nvmlDeviceGetApplicationsClock", functions->application_clock);
+  library.Find("nvmlDeviceGetEnforcedPowerLimit", functions->power_limit);
+  library.Find("nvmlDeviceGetEccMode", functions->ecc);
+  library.Find("nvmlDeviceGetComputeRunningProcesses_v3", functions->processes);
   if (functions->init == nullptr || functions->by_uuid == nullptr || functions->init() != 0)
     return Error{"NVIDIA's management library does not work here"};
   Device device = nullptr;

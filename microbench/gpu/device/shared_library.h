@@ -30,6 +30,12 @@ class SharedLibrary {
   const std::filesystem::path& path() const { return path_; }
   // nullptr where the library has no such symbol.
   void* Find(const char* symbol) const;
+  // As a function; false where there is none.
+  template <class Function>
+  bool Find(const char* symbol, Function*& function) const {
+    function = reinterpret_cast<Function*>(Find(symbol));
+    return function != nullptr;
+  }
 
  private:
   SharedLibrary(void* handle, std::filesystem::path path) : handle_(handle), path_(std::move(path)) {}
