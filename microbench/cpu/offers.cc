@@ -60,11 +60,13 @@ Offers DirectOffers(const RecurrentConfig& config, const LayerValues&, const Epi
   return RecurrentOffers(config);
 }
 
-// Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
+// Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten. VNNI
+// multiplies unsigned by signed bytes.
 template <class Config>
 Offers ExactByteOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
   const bool has_vnni = Features().avx512_vnni || Features().avx_vnni;
-  return epilogue.empty() && !has_vnni ? WordProductOffers(config, values) : Offers();
+  const bool is_wanted = !has_vnni || config.types.weights == DataType::kU8;
+  return epilogue.empty() && is_wanted ? WordProductOffers(config, values) : Offers();
 }
 Offers OwnOffers(const ConvolutionConfig& config, const LayerValues& values, const Epilogue& epilogue) {
   Offers own =
@@ -94,7 +96,9 @@ Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& va
 }
 
 // Without VNNI the library's code for unsigned bytes adds pairs of products in 16 bits, which weights of 8 bits
-// overflow (of depthwise convolutions there are no pairs), and its convolutions of signed ones halve the weights.
+// overflow (of depthwise convolutions there are no pairs), as its blocked products of signed ones do, and its
+// convolutions of signed ones halve the weights. Code of older instructions is among the candidates of newer
+// processors.
 template <class Config>
 bool IsWrongWithoutVnni(const Config& config, const Offer& offer) {
   const std::string& name = offer.candidate.algorithm;
@@ -105,7 +109,8 @@ bool IsWrongWithoutVnni(const Config& config, const Offer& offer) {
     if constexpr (kConvolution) return !IsDepthwise(config);
     return true;
   }
-  return config.types.input == DataType::kS8 && (kConvolution || name.starts_with("matmul-as-convolution/"));
+  return config.types.input == DataType::kS8 &&
+         (kConvolution || name.starts_with("matmul-as-convolution/") || name.starts_with("brg:avx512_core"));
 }
 
 // What a product runs as: in its own types where the library has them, else in wider ones.
