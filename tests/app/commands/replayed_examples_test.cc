@@ -285,7 +285,8 @@ TEST(ReplayedExample, WhatCannotBeReplayedIsNamedBeforeAnythingIsMade) {
   const ProgramTest program;
   const Ended refused = program.Infimum(
       {"replay",
-       WriteModel(program, "g (float[4, 4] x) => (float[4, 4] y) <int64 axis = {1}> { y = CumSum <reverse = 1> (x, axis) }")});
+       WriteModel(program,
+                  "g (float[4, 4] x) => (float[4, 4] y) <int64 axis = {1}> { y = CumSum <reverse = 1> (x, axis) }")});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.errors, HasSubstr("CumSum"));
 }
