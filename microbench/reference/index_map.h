@@ -57,7 +57,8 @@ struct ResampleTaps {
   std::int64_t position[4] = {};
   double weight[4] = {1};
 };
-ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at, double nearest_shift = 0.5);
+ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at,
+                    double nearest_shift = kUsualValues.nearest_shift);
 
 // One spatial dimension of a pooling.
 struct WindowAxis {

@@ -147,6 +147,9 @@ Result<LayerValues> LayerValuesFrom(const ReplayValues& values) {
 
 Status CheckValues(const LayerConfig& config, const LayerValues& values) {
   if (!values.starts.empty() || !values.steps.empty()) INFIMUM_RETURN_IF_ERROR(CheckSlice(config, values));
+  // Others lead outside of the input.
+  if (values.nearest_shift != 0 && values.nearest_shift != kUsualValues.nearest_shift)
+    return Error{"its 'nearest_shift' is neither 0 nor 0.5"};
   const std::size_t operands = OperandsOf(config).size();
   if (values.operands.size() > operands) {
     return Error{"it has quantizations for " + std::to_string(values.operands.size()) + " operands of " +

@@ -19,7 +19,8 @@ struct Taps {
   std::vector<float> weights;
 };
 
-Taps AllTapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, double nearest_shift = 0.5) {
+Taps AllTapsOf(ResampleKind kind, std::int64_t in, std::int64_t out,
+               double nearest_shift = kUsualValues.nearest_shift) {
   Taps taps{in, out, 1, static_cast<std::size_t>(TapsPerDimension(kind)), {}, {}};
   taps.places.resize(taps.count * static_cast<std::size_t>(out));
   taps.weights.resize(taps.places.size());

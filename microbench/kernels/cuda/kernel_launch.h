@@ -1,9 +1,8 @@
 // A call as a device runs it: which kernel template, with what text it is compiled, how many threads, and its argument.
 //
 //   LaunchOf(FlatCopyCall{...})   FlatCopyKernel<Bytes16, 8, false> of copy_kernels.cuh, 1,024 blocks of 256 threads
-//   LaunchOf(PointwiseCall{...})  PointwiseKernel<PointwiseThread<float, 8, 2>, Program> of pointwise_kernels.cuh,
-//   where
-//                                 `constants` define Program: the steps, types and positions of this call
+//   LaunchOf(PointwiseCall{...})  PointwiseKernel<PointwiseThread<float, 8, 2>, Program>, where `constants` define
+//                                 Program: the steps, types and positions of this call
 //   SourceOf(launch)              what NVRTC compiles, to be asked for the kernel by its name
 #pragma once
 

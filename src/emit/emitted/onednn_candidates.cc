@@ -28,11 +28,11 @@ struct Candidate {
   std::string refusal{};  // why it is not timed
 };
 
-// Why it is not timed; empty where it is. Signed inputs lose a bit in the forms of a convolution, and in those of a
-// matrix product that are convolutions.
+// Why it is not timed; empty where it is. Blocked products of signed inputs overflow as unsigned ones do; else they
+// lose a bit in the forms of a convolution, and in those of a matrix product that are convolutions.
 std::string RefusalOf(const Layer& layer, const Implementation& implementation) {
   if (!(layer.signed_input || layer.sums_bytes) || !LacksVnni(implementation.algorithm)) return "";
-  if (layer.sums_bytes)
+  if (layer.sums_bytes || implementation.algorithm.rfind("brg:avx512_core", 0) == 0)
     return "unsupported: code for processors without VNNI adds products of bytes in 16 bits, which overflow";
   const dnnl::primitive::kind kind = implementation.description.get_kind();
   const bool convolves = kind == dnnl::primitive::kind::convolution || kind == dnnl::primitive::kind::deconvolution;
