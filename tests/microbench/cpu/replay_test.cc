@@ -534,8 +534,8 @@ TEST_F(Replay, ALayerThatNoKernelRunsWithItsValuesIsRunByTheReference) {
 }
 
 TEST_F(Replay, ValuesThatAreUnknownOrLeadOutsideAreRefused) {
-  for (const ReplayValues& values :
-       {ReplayValues{{"colour", {1}}}, ReplayValues{{"epsilon", {1, 2}}}, ReplayValues{{"starts", {8, 0}}}}) {
+  for (const ReplayValues& values : {ReplayValues{{"colour", {1}}}, ReplayValues{{"epsilon", {1, 2}}},
+                                     ReplayValues{{"starts", {8, 0}}}, ReplayValues{{"nearest_shift", {99}}}}) {
     ReplaySchedule schedule = Network();
     schedule.steps[6].values[0] = values;
     EXPECT_FALSE(Prepared(schedule).ok());
