@@ -149,7 +149,9 @@ def profile(path: Path, model: Any, feeds: dict[str, Any], arguments: argparse.N
         # Names that OpenVINO makes up have other numbers each time that it compiles; the order is the same.
         operators = operators_of(compiled, request)
         samples.append([
-            openvino_layers.time_between(before[name], len(warm), after[name], len(warm) + count) if name in before else None
+            openvino_layers.time_between(before.get(name, 0), len(warm), after.get(name, 0), len(warm) + count)
+            if name in before or name in after
+            else None
             for name in (operator["name"] for operator in operators)
         ])  # fmt: skip
         inferences.append(statistics.fmean(times))

@@ -45,14 +45,18 @@ def owners(operators: Iterable[tuple[str, list[str]]], makers: dict[str, str]) -
     return found
 
 
+# Microseconds, of what took less than one in the mean: OpenVINO reports it as not run.
+SHORTEST = 0.5
+
+
 def time_between(mean_before: int, before: int, mean_after: int, after: int) -> float:
     """Microseconds of an inference in the mean, of those from the one reading to the other: behind so many inferences each.
 
     Each inference's time was cut to whole microseconds before the mean was: half of one is missing each time.
     """
     if mean_after == 0:
-        return 0.5
-    return max(0.5, (after * (mean_after + 0.5) - before * (mean_before + 0.5)) / (after - before) + 0.5)
+        return SHORTEST
+    return max(SHORTEST, (after * (mean_after + 0.5) - before * (mean_before + 0.5)) / (after - before) + 0.5)
 
 
 def layers_of(
@@ -60,7 +64,7 @@ def layers_of(
 ) -> list[dict[str, Any]]:
     """One layer for each operator that ran, in the order of execution.
 
-    `samples`: of each part of the profiled run the operators' times, of those that ran; `file`: its nodes.
+    `samples`: of each part of the profiled run the operators' times, None where it was not seen to run; `file`: its nodes.
     """
     made: dict[str, list[str]] = {}
     layers: list[dict[str, Any]] = []
@@ -73,7 +77,7 @@ def layers_of(
         outputs = [value for node in nodes for value in file[node].outputs]
         outputs = [value for value in outputs if value not in inside] or [operator["name"]]
         made[operator["name"]] = outputs
-        if None in times:
+        if all(time is None for time in times):
             continue
         layers.append({
             "name": operator["name"],
@@ -82,7 +86,7 @@ def layers_of(
             "nodes": nodes,
             "inputs": [_nth(made.get(maker, [maker]), index) for maker, index in operator["inputs"]],
             "outputs": outputs,
-            "samples_us": list(times),
+            "samples_us": [SHORTEST if time is None else time for time in times],
             "input_tensors": operator["input_tensors"],
             "output_tensors": operator["output_tensors"],
             "algorithm": operator["kernel"],

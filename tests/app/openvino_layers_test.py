@@ -82,6 +82,11 @@ class Layers(unittest.TestCase):
         self.assertEqual(layers[2]["inputs"], ["r"])
         self.assertEqual(layers[1]["samples_us"], [9.0, 9.5])
 
+    def test_a_layer_of_less_than_a_microsecond_is_reported_as_run_now_and_then(self) -> None:
+        operators = [operator("x", "Parameter", "x", []), operator("relu", "Eltwise", "relu", ["x"])]
+        layers = openvino_layers.layers_of(operators, [[None, None], [None, 1.5]], {"relu": "relu"}, FILE)
+        self.assertEqual([(layer["name"], layer["samples_us"]) for layer in layers], [("relu", [0.5, 1.5])])
+
     def test_a_layer_that_quantizes_leaves_the_dequantization_to_its_readers(self) -> None:
         file = {
             "conv": Node("Conv", ["x"], ["c"]),
