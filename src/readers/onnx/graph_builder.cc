@@ -441,6 +441,7 @@ Status OnnxGraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
   if (layer.op == "Constant" && outputs.size() == 1) {
     INFIMUM_RETURN_IF_ERROR(SetConstantNode(node, outputs[0]));
   }
+  if (layer.op == "CastLike") BecomeCast(layer, outputs);
   if (info.foldable && !outputs.empty()) FoldLayer(node, layer, outputs);
   StateKept(layer, outputs);
   if (!info.infer && layer.reason.empty() && info.schema == nullptr && domain.empty())
@@ -548,6 +549,14 @@ Status OnnxGraphBuilder::SetConstantNode(const onnx::NodeProto& node, KnownValue
   return {};
 }
 
+// Of its second operand it reads the type alone: a constant stays one, whatever that operand is.
+void OnnxGraphBuilder::BecomeCast(Layer& layer, const std::vector<KnownValue>& outputs) {
+  if (outputs.size() != 1 || outputs[0].type == nullptr || layer.inputs.size() != 2) return;
+  layer.op = "Cast";
+  layer.attributes["to"] = std::int64_t{outputs[0].type->tensor_type().elem_type()};
+  layer.inputs.pop_back();
+}
+
 // Shape and Size of a value whose shape is known are constants, whatever the value is.
 void OnnxGraphBuilder::FoldShape(Layer& layer, KnownValue& output) {
   const Shape& shape = *graph_.value(*layer.inputs[0]).shape;
@@ -589,7 +598,7 @@ void OnnxGraphBuilder::FoldLayer(const onnx::NodeProto& node, Layer& layer, std:
   for (const std::optional<ValueId>& input : layer.inputs)
     if (input && known(*input).proto == nullptr && known(*input).tensor == nullptr) return;
   const std::string domain = DomainOf(node);
-  NodeView view{node.op_type(), domain, context_.OpsetOf("").value_or(0), {}, {}, layer.attributes};
+  NodeView view{layer.op, domain, context_.OpsetOf("").value_or(0), {}, {}, layer.attributes};
   for (const std::optional<ValueId>& input : layer.inputs) {
     if (!input) {
       view.inputs.emplace_back();

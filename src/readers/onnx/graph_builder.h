@@ -111,6 +111,7 @@ class OnnxGraphBuilder {
   // Marks what is known before the first inference, and evaluates it where it is small.
   void FoldLayer(const onnx::NodeProto& node, Layer& layer, std::vector<KnownValue>& outputs);
   Status SetConstantNode(const onnx::NodeProto& node, KnownValue& output);
+  static void BecomeCast(Layer& layer, const std::vector<KnownValue>& outputs);
   void FoldShape(Layer& layer, KnownValue& output);
   void SetElements(KnownValue& value, Tensor tensor);
   std::string UniqueName(std::string name);
