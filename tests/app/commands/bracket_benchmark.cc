@@ -6,9 +6,9 @@
 //
 // Every model is analyzed until nothing is missing, as often as `analyses` says at most; with --confirm what decides
 // its bound is measured again for that long. Then the frameworks and the demonstrated run are measured in turn,
-// `rounds` times: the clock of a machine wanders over minutes, so each of them gets its chance at the fast ones. Of
-// each the fastest run in the store counts, by the mean of its processes. With --folder the stores stay, and another
-// run goes on with them (--rounds 0: as they are).
+// `rounds` times, each in two processes, of a framework of 2 s: the clock of a machine wanders over minutes, so each of
+// them gets its chance at the fast ones. Of each the fastest run in the store counts, by the mean of its processes.
+// With --folder the stores stay, and another run goes on with them (--rounds 0: as they are).
 //
 // A framework that cannot run a model in the first round is left out there, with its reason; pytorch, which is
 // compiled, of models whose name is no function in the file of --modules.
@@ -102,7 +102,8 @@ class Bench {
     for (int round = 0; round < options_.rounds && standing.faults.empty(); ++round) {
       std::size_t left = frameworks_.size();
       std::erase_if(frameworks_, [&](const std::string& framework) {
-        const std::vector<std::string> measured{"--quiet", "--framework", framework};
+        const std::vector<std::string> measured{"--quiet", "--framework", framework, "--repetitions",
+                                                "2",       "--seconds",   "2"};
         const bool is_module = framework == "pytorch";
         const bool runs = Run("measure", is_module ? WithModule(measured) : With(measured), standing).exit_code == 0;
         if (runs || round > 0 || left == 1) return false;
@@ -111,7 +112,7 @@ class Bench {
         standing.faults.pop_back();
         return true;
       });
-      Run("replay", With({"--quiet", "--budget", "1s"}), standing);
+      Run("replay", With({"--quiet", "--budget", "1s", "--repetitions", "2"}), standing);
     }
     if (standing.faults.empty()) Fill(standing);
     return standing;
