@@ -97,7 +97,8 @@ class CudaLibraries : public GpuLibraries {
     if (std::exchange(is_loaded_, true)) return;
     if (const Result<CudnnLibrary> cudnn = CudnnLibrary::Load(); !cudnn.ok()) {
       missing_.push_back(cudnn.error().message);
-    } else if (Result<std::shared_ptr<CudnnHandle>> handle = CudnnHandle::Create(gpu_.facts().compute_capability);
+    } else if (Result<std::shared_ptr<CudnnHandle>> handle =
+                   CudnnHandle::Create(gpu_.facts().name, gpu_.facts().compute_capability);
                !handle.ok()) {
       missing_.push_back(handle.error().message);
     } else {

@@ -205,7 +205,7 @@ Result<Finding> CheckDeviceless(const CheckTools& tools) {
   INFIMUM_ASSIGN_OR_RETURN(const std::string json, PropertiesOfDevice(0));
   INFIMUM_ASSIGN_OR_RETURN(const GpuProperties properties, GpuProperties::Parse(json, "the device"));
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<CudnnHandle> handle,
-                           CudnnHandle::Create(properties.compute_capability()));
+                           CudnnHandle::Create(properties.name(), properties.compute_capability()));
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Workload> workloads, LayersOf(tools));
   Finding finding;
   for (const Workload& workload : workloads) {

@@ -1,10 +1,8 @@
 #include "microbench/gpu/device/kernel_compiler.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
-#include "infimum/base/file_text.h"
 #include "infimum/base/sha256.h"
 #include "microbench/gpu/device/shared_library.h"
 #include "microbench/kernels/cuda/kernel_launch.h"
@@ -16,25 +14,10 @@ namespace {
 using Program = void*;
 constexpr std::size_t kMostSaid = 600;
 
-std::string HashOf(std::string_view text) { return Sha256(std::as_bytes(std::span(text))); }
-
 std::string HashOfTexts() {
   Sha256Hash hash;
   for (const DeviceText& text : DeviceTexts()) hash.Add(std::as_bytes(std::span(text.text)));
   return hash.Text();
-}
-
-// A hash of what follows it, which a file that was cut off does not have; the kernel's name; its code.
-std::string FormatKernel(const CompiledKernel& kernel) {
-  const std::string rest = kernel.entry + "\n" + kernel.code;
-  return HashOf(rest) + "\n" + rest;
-}
-Result<CompiledKernel> ParseKernel(std::string_view text) {
-  const std::size_t first = std::min(text.find('\n'), text.size());
-  const std::string_view rest = text.substr(std::min(first + 1, text.size()));
-  const std::size_t second = rest.find('\n');
-  if (second == std::string_view::npos || HashOf(rest) != text.substr(0, first)) return Error{"damaged"};
-  return CompiledKernel{std::string(rest.substr(0, second)), std::string(rest.substr(second + 1))};
 }
 
 }  // namespace
@@ -87,7 +70,7 @@ struct KernelCompiler::Functions {
 };
 
 KernelCompiler::KernelCompiler(std::unique_ptr<Functions> functions, std::string version, std::string architecture,
-                               std::filesystem::path cache)
+                               CodeCache cache)
     : functions_(std::move(functions)),
       version_(std::move(version)),
       architecture_(std::move(architecture)),
@@ -96,16 +79,8 @@ KernelCompiler::KernelCompiler(std::unique_ptr<Functions> functions, std::string
 
 KernelCompiler::~KernelCompiler() = default;
 
-std::filesystem::path KernelCompiler::DefaultCache() {
-  for (const auto& [variable, below] :
-       {std::pair("INFIMUM_CACHE", ""), std::pair("XDG_CACHE_HOME", "infimum"), std::pair("HOME", ".cache/infimum")})
-    if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0')
-      return std::filesystem::path(folder) / below / "kernels";
-  return {};
-}
-
-Result<std::unique_ptr<KernelCompiler>> KernelCompiler::Open(std::int64_t compute_capability,
-                                                             std::filesystem::path cache, int driver) {
+Result<std::unique_ptr<KernelCompiler>> KernelCompiler::Open(std::int64_t compute_capability, CodeCache cache,
+                                                             int driver) {
   std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12"};
   if (driver < 13000) std::ranges::reverse(names);
   INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
@@ -124,17 +99,12 @@ Result<std::unique_ptr<KernelCompiler>> KernelCompiler::Open(std::int64_t comput
 }
 
 Result<CompiledKernel> KernelCompiler::Compile(const std::string& source, const std::string& name) const {
-  if (cache_.empty()) return CompileAnew(source, name);
-  const std::string key = HashOf(version_ + "\n" + architecture_ + "\n" + texts_hash_ + "\n" + name + "\n" + source);
-  const std::filesystem::path path = cache_ / (key + ".kernel");
-  if (const Result<std::string> text = ReadFile(path); text.ok())
-    if (Result<CompiledKernel> kept = ParseKernel(*text); kept.ok()) return kept;
+  const std::string made_of = version_ + "\n" + architecture_ + "\n" + texts_hash_ + "\n" + name + "\n" + source;
+  if (const std::optional<std::string> kept = cache_.Find(made_of))
+    if (const std::size_t line = kept->find('\n'); line != std::string::npos)
+      return CompiledKernel{kept->substr(0, line), kept->substr(line + 1)};
   Result<CompiledKernel> made = CompileAnew(source, name);
-  if (!made.ok()) return made;
-  // A cache that cannot be written costs the next process the time again.
-  std::error_code ignored;
-  std::filesystem::create_directories(cache_, ignored);
-  static_cast<void>(WriteFile(path, FormatKernel(*made)));
+  if (made.ok()) cache_.Keep(made_of, made->entry + "\n" + made->code);
   return made;
 }
 

@@ -1,15 +1,15 @@
 // NVRTC, NVIDIA's compiler as a library: makes code for a device of a text, in some 0.3 s, once; what the same version
-// made of the same text is kept in the user's cache (INFIMUM_CACHE, by default ~/.cache/infimum, in `kernels`).
+// made of the same text is kept (code_cache.h).
 //
 //   Result<std::unique_ptr<KernelCompiler>> compiler = KernelCompiler::Open(900);
 //   (*compiler)->Compile(SourceOf(launch), launch.name)   // {"_ZN7infimum4cuda...", cubin}
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "infimum/base/result.h"
+#include "microbench/gpu/device/code_cache.h"
 
 namespace infimum::cuda {
 
@@ -20,12 +20,10 @@ struct CompiledKernel {
 
 class KernelCompiler {
  public:
-  // `compute_capability`: 900 is 9.0. `cache`: where code is kept; empty: nowhere. `driver`: the CUDA that it knows,
-  // 12040 is 12.4; one before 13 loads no code of NVRTC 13, which is taken only where there is no other. An error says
-  // what is missing and how to get it.
-  static Result<std::unique_ptr<KernelCompiler>> Open(std::int64_t compute_capability,
-                                                      std::filesystem::path cache = DefaultCache(), int driver = 13000);
-  static std::filesystem::path DefaultCache();
+  // `compute_capability`: 900 is 9.0. `driver`: the CUDA that it knows, 12040 is 12.4; one before 13 loads no code of
+  // NVRTC 13, which is taken only where there is no other. An error says what is missing and how to get it.
+  static Result<std::unique_ptr<KernelCompiler>> Open(std::int64_t compute_capability, CodeCache cache = CodeCache(),
+                                                      int driver = 13000);
   KernelCompiler(const KernelCompiler&) = delete;
   KernelCompiler& operator=(const KernelCompiler&) = delete;
   ~KernelCompiler();
@@ -37,13 +35,12 @@ class KernelCompiler {
 
  private:
   struct Functions;
-  KernelCompiler(std::unique_ptr<Functions> functions, std::string version, std::string architecture,
-                 std::filesystem::path cache);
+  KernelCompiler(std::unique_ptr<Functions> functions, std::string version, std::string architecture, CodeCache cache);
   Result<CompiledKernel> CompileAnew(const std::string& source, const std::string& name) const;
 
   std::unique_ptr<Functions> functions_;
   std::string version_, architecture_;
-  std::filesystem::path cache_;
+  CodeCache cache_;
   std::string texts_hash_;
 };
 

@@ -40,8 +40,7 @@ Status KernelLoader::Open() {
     if (!driver_->Find(library)) return Error{library.path().string() + " lacks functions of CUDA's driver"};
     int version = 0;
     if (driver_->version(&version) != 0) return Error{"the driver does not tell its version"};
-    INFIMUM_ASSIGN_OR_RETURN(compiler_,
-                             KernelCompiler::Open(compute_capability_, KernelCompiler::DefaultCache(), version));
+    INFIMUM_ASSIGN_OR_RETURN(compiler_, KernelCompiler::Open(compute_capability_, CodeCache(), version));
     return {};
   };
   const Status opened = open();

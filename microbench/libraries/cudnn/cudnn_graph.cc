@@ -1,5 +1,7 @@
 #include "microbench/libraries/cudnn/cudnn_graph.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "microbench/gpu/device/caught.h"
@@ -83,7 +85,9 @@ Result<std::vector<CudnnTensor>> TensorsOf(const cpu::ValuedRegion& problem, con
 
 class CudnnGraph::Impl {
  public:
-  static Result<CudnnGraph> Build(const cpu::ValuedRegion& problem, const CudnnForm& form, cudnn::Target target) {
+  // `device`: all that plans for it depend on.
+  static Result<CudnnGraph> Build(const cpu::ValuedRegion& problem, const CudnnForm& form, cudnn::Target target,
+                                  const std::string& device) {
     std::vector<CudnnValues> values;
     for (std::size_t i = 0; i < problem.region.members.size(); ++i) {
       INFIMUM_ASSIGN_OR_RETURN(CudnnValues own,
@@ -97,11 +101,26 @@ class CudnnGraph::Impl {
         impl->graph,
         Caught([&] { return std::make_unique<cudnn::LayerGraph>(operations.graph, library_form, std::move(target)); }));
     INFIMUM_ASSIGN_OR_RETURN(impl->tensors, TensorsOf(problem, operations, library_form, impl->graph->arguments()));
+    // Values that a model gives are in the plan too; only replays have such.
+    if (problem.values.empty())
+      impl->made_of =
+          fmt::format("cudnn {} {}\n{}\n{} {} {}\n{}", fe::detail::get_backend_version(), CUDNN_FRONTEND_VERSION,
+                      device, form.channels_last, form.half_sums, form.channel_multiple, Format(problem.region));
     return CudnnGraph(std::move(impl));
+  }
+
+  bool Choose(const std::string& plan, const CodeCache& cache) {
+    if (made_of.empty()) return graph->Choose(plan);
+    const std::string key = made_of + "\n" + plan;
+    const std::optional<std::string> kept = cache.Find(key);
+    if (graph->Choose(plan, kept.value_or(""))) return true;
+    if (const std::string compiled = graph->Compiled(); !compiled.empty()) cache.Keep(key, compiled);
+    return false;
   }
 
   std::unique_ptr<cudnn::LayerGraph> graph;
   std::vector<CudnnTensor> tensors;
+  std::string made_of;  // empty: plans are not kept
 };
 
 CudnnGraph::CudnnGraph(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -116,7 +135,7 @@ Result<CudnnGraph> CudnnGraph::Build(const cpu::ValuedRegion& problem, const Cud
   const auto status = target.properties->deserialize({gpu.json().begin(), gpu.json().end()});
   if (status.is_bad()) return Error{gpu.name() + ": cuDNN does not take its properties: " + cudnn::MessageOf(status)};
   target.sm_version = static_cast<std::int32_t>(gpu.compute_capability() / 10);
-  return Impl::Build(problem, form, std::move(target));
+  return Impl::Build(problem, form, std::move(target), gpu.json());
 }
 
 Result<CudnnGraph> CudnnGraph::Build(const cpu::ValuedRegion& problem, const CudnnForm& form,
@@ -124,7 +143,8 @@ Result<CudnnGraph> CudnnGraph::Build(const cpu::ValuedRegion& problem, const Cud
   cudnn::Target target;
   target.handle = static_cast<cudnnHandle_t>(handle.get());
   target.sm_version = static_cast<std::int32_t>(handle.compute_capability() / 10);
-  return Impl::Build(problem, form, std::move(target));
+  return Impl::Build(problem, form, std::move(target),
+                     fmt::format("{} {}", handle.device(), handle.compute_capability()));
 }
 
 Result<std::vector<cudnn::Plan>> CudnnGraph::Plans(CandidateTier tier, std::size_t most) {
@@ -137,8 +157,14 @@ Result<std::vector<cudnn::Plan>> CudnnGraph::Plans(CandidateTier tier, std::size
 
 const std::vector<CudnnTensor>& CudnnGraph::tensors() const { return impl_->tensors; }
 
-Status CudnnGraph::Choose(const std::string& plan) {
-  return Caught([&] { impl_->graph->Choose(plan); });
+bool CudnnGraph::CompilesAtRunTime(const std::string& plan) {
+  const std::optional<std::int64_t> engine = cudnn::EngineOf(plan);
+  const std::optional<cudnn::Notes> notes = engine ? impl_->graph->NotesOf(*engine) : std::nullopt;
+  return notes && notes->compiles_at_run_time;
+}
+
+Result<bool> CudnnGraph::Choose(const std::string& plan, const CodeCache& cache) {
+  return Caught([&] { return impl_->Choose(plan, cache); });
 }
 
 Bytes CudnnGraph::workspace() const { return Bytes{impl_->graph->workspace()}; }
@@ -147,11 +173,11 @@ Status CudnnGraph::Enqueue(std::unordered_map<std::int64_t, void*>& tensors, voi
   return Caught([&] { impl_->graph->Run(tensors, workspace); });
 }
 
-Result<std::shared_ptr<CudnnHandle>> CudnnHandle::Create(std::int64_t compute_capability) {
+Result<std::shared_ptr<CudnnHandle>> CudnnHandle::Create(std::string device, std::int64_t compute_capability) {
   cudnnHandle_t handle = nullptr;
   if (const cudnnStatus_t status = fe::detail::create_handle(&handle); status != CUDNN_STATUS_SUCCESS)
     return Error{"cuDNN cannot be used on this device: " + std::string(fe::detail::get_error_string(status))};
-  return std::shared_ptr<CudnnHandle>(new CudnnHandle(handle, compute_capability));
+  return std::shared_ptr<CudnnHandle>(new CudnnHandle(handle, std::move(device), compute_capability));
 }
 
 CudnnHandle::~CudnnHandle() { static_cast<void>(fe::detail::destroy_handle(static_cast<cudnnHandle_t>(handle_))); }

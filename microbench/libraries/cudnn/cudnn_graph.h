@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "infimum/measurement/contract.h"
+#include "microbench/gpu/device/code_cache.h"
 #include "microbench/gpu/device/gpu_program.h"
 #include "microbench/gpu/device/gpu_properties.h"
 #include "microbench/libraries/cudnn/calls/cudnn_plan.h"
@@ -39,22 +40,24 @@ struct CudnnTensor {
 // cuDNN's handle on the current device; what is enqueued with it goes into the stream that it was given last.
 class CudnnHandle {
  public:
-  // The library was loaded before (cudnn_library.h). `compute_capability` is the device's, 900 for 9.0: for attention
-  // cuDNN's frontend would ask a runtime library, which it finds by the loader's path alone.
-  static Result<std::shared_ptr<CudnnHandle>> Create(std::int64_t compute_capability);
+  // The library was loaded before (cudnn_library.h). `device`: the device's name; `compute_capability`: 900 for 9.0,
+  // which cuDNN's frontend would ask a runtime library of that it finds by the loader's path alone.
+  static Result<std::shared_ptr<CudnnHandle>> Create(std::string device, std::int64_t compute_capability);
   CudnnHandle(const CudnnHandle&) = delete;
   CudnnHandle& operator=(const CudnnHandle&) = delete;
   ~CudnnHandle();
 
   Status Use(Gpu::Stream stream);
   void* get() const { return handle_; }  // a cudnnHandle_t
+  const std::string& device() const { return device_; }
   std::int64_t compute_capability() const { return compute_capability_; }
 
  private:
-  CudnnHandle(void* handle, std::int64_t compute_capability)
-      : handle_(handle), compute_capability_(compute_capability) {}
+  CudnnHandle(void* handle, std::string device, std::int64_t compute_capability)
+      : handle_(handle), device_(std::move(device)), compute_capability_(compute_capability) {}
 
   void* handle_;
+  std::string device_;
   std::int64_t compute_capability_;
   Gpu::Stream stream_ = nullptr;
 };
@@ -78,8 +81,11 @@ class CudnnGraph {
   // The graph's tensors in memory.
   const std::vector<CudnnTensor>& tensors() const;
 
-  // Makes the plan of this name ready to run; "unsupported: ..." with cuDNN's words where it does not take it here.
-  Status Choose(const std::string& plan);
+  // Whether choosing the plan of this name compiles code, in up to seconds.
+  bool CompilesAtRunTime(const std::string& plan);
+  // Makes the plan of this name ready to run; "unsupported: ..." with cuDNN's words where it does not take it here. It
+  // is read from `cache` or kept there; whether it was read.
+  Result<bool> Choose(const std::string& plan, const CodeCache& cache = CodeCache(std::filesystem::path()));
   // The chosen plan's, in bytes.
   Bytes workspace() const;
   // Runs the chosen plan in the handle's stream; `tensors` by their uid.

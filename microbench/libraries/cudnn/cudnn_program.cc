@@ -14,7 +14,9 @@ class CudnnProgram : public GpuProgram {
       : handle_(std::move(handle)), graph_(std::move(graph)) {}
 
   Status Prepare(Gpu& gpu, const std::string& plan) {
-    INFIMUM_RETURN_IF_ERROR(graph_.Choose(plan));
+    // The processes of the rounds to come read what this one compiles.
+    const CodeCache cache = graph_.CompilesAtRunTime(plan) ? CodeCache() : CodeCache(std::filesystem::path());
+    INFIMUM_RETURN_IF_ERROR(graph_.Choose(plan, cache));
     for (const CudnnTensor& tensor : graph_.tensors()) {
       if (!tensor.own_value) {
         bindings_.push_back(tensor.binding);

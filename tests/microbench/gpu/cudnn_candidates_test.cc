@@ -9,8 +9,10 @@
 #include <set>
 
 #include "microbench/gpu/device/symmetric_values.h"
+#include "microbench/libraries/cudnn/cudnn_graph.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
 #include "tests/support/folders.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum::cuda {
 namespace {
@@ -219,6 +221,39 @@ TEST_F(CudnnCandidatesTest, ADeviceOlderThanCudnnHasNoCandidates) {
   }
 }
 
+// Of an engine that is compiled already: for the others cuDNN asks the device's driver.
+TEST_F(CudnnCandidatesTest, APlanThatWasKeptIsReadByTheNextProcess) {
+  const testing::TemporaryFolder folder;
+  const CodeCache cache(folder.path());
+  const auto graph_of = [](const std::string& layer) {
+    return *CudnnGraph::Build({cpu::RegionOf(*ParseWorkload(layer)), {}}, CudnnForm(), PropertiesOf("h200"));
+  };
+  CudnnGraph first = graph_of(Convolution("f16"));
+  const Result<std::vector<cudnn::Plan>> plans = first.Plans(CandidateTier::kEngine, 1000);
+  ASSERT_TRUE(plans.ok()) << plans.error().message;
+  const auto precompiled =
+      std::ranges::find_if(*plans, [](const cudnn::Plan& plan) { return !plan.notes.compiles_at_run_time; });
+  ASSERT_NE(precompiled, plans->end());
+  EXPECT_FALSE(first.CompilesAtRunTime(precompiled->name));
+  const auto is_read = [&](CudnnGraph& graph) {
+    const Result<bool> chosen = graph.Choose(precompiled->name, cache);
+    EXPECT_TRUE(chosen.ok()) << chosen.error().message;
+    return chosen.ok() && *chosen;
+  };
+  EXPECT_FALSE(is_read(first));
+  CudnnGraph second = graph_of(Convolution("f16"));
+  EXPECT_TRUE(is_read(second));
+  EXPECT_EQ(second.workspace(), first.workspace());
+
+  CudnnGraph other = graph_of(Convolution("bf16"));
+  EXPECT_FALSE(is_read(other)) << "another layer's";
+  for (const auto& file : std::filesystem::directory_iterator(folder.path())) std::ofstream(file.path()) << "damaged";
+  CudnnGraph third = graph_of(Convolution("f16"));
+  EXPECT_FALSE(is_read(third)) << "damaged";
+  CudnnGraph fourth = graph_of(Convolution("f16"));
+  EXPECT_TRUE(is_read(fourth));
+}
+
 TEST_F(CudnnCandidatesTest, ANameSaysWhichPlanItIs) {
   const Workload workload = *ParseWorkload(Convolution("f16"));
   const GpuProperties gpu = PropertiesOf("h200");
@@ -231,7 +266,7 @@ TEST_F(CudnnCandidatesTest, ANameSaysWhichPlanItIs) {
     if (offered.notes.find("compiled-at-run-time") != std::string::npos || compiled == 6) continue;
     Result<CudnnGraph> graph = CudnnGraph::Build(BenchmarkedRegion(workload), choice->form, gpu);
     ASSERT_TRUE(graph.ok());
-    const Status chosen = graph->Choose(choice->plan);
+    const Result<bool> chosen = graph->Choose(choice->plan);
     EXPECT_TRUE(chosen.ok()) << offered.candidate.name() << ": " << (chosen.ok() ? "" : chosen.error().message);
     ++compiled;
   }

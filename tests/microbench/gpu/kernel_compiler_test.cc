@@ -31,7 +31,7 @@ using ::testing::StartsWith;
 constexpr std::int64_t kTuring = 750, kAmpere = 800, kHopper = 900, kBlackwell = 1000;
 
 std::unique_ptr<KernelCompiler> CompilerFor(std::int64_t capability, const std::filesystem::path& cache = {}) {
-  Result<std::unique_ptr<KernelCompiler>> compiler = KernelCompiler::Open(capability, cache);
+  Result<std::unique_ptr<KernelCompiler>> compiler = KernelCompiler::Open(capability, CodeCache(cache));
   return compiler.ok() ? *std::move(compiler) : nullptr;
 }
 
@@ -118,7 +118,8 @@ TEST(KernelCompiler, OfADeviceThatItDoesNotKnowItMakesCodeThatTheDriverTranslate
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   EXPECT_THAT(kernel->code, HasSubstr(".version"));
   EXPECT_THAT(kernel->code, HasSubstr(kernel->entry));
-  EXPECT_FALSE(KernelCompiler::Open(100, {}).ok()) << "older than any that it compiles for";
+  EXPECT_FALSE(KernelCompiler::Open(100, CodeCache(std::filesystem::path())).ok())
+      << "older than any that it compiles for";
 }
 
 TEST(KernelCompiler, WhatItMadeIsKeptAndWhatIsDamagedIsMadeAnew) {

@@ -200,7 +200,7 @@ std::optional<Notes> LayerGraph::NotesOf(std::int64_t engine) {
   return notes;
 }
 
-void LayerGraph::Choose(const std::string& plan) {
+bool LayerGraph::Choose(const std::string& plan, const std::string& compiled) {
   const std::optional<PlanName> parsed = ParsePlan(plan);
   if (!parsed) throw std::runtime_error("unsupported: '" + plan + "' names no plan of cuDNN's");
   const auto is_at = [&](std::int64_t index) {
@@ -224,9 +224,27 @@ void LayerGraph::Choose(const std::string& plan) {
   };
   const std::optional<std::int64_t> index = find();
   if (!index) throw std::runtime_error("unsupported: cuDNN has no plan '" + plan + "' for this graph here");
+  // The frontend compiles what is not there yet.
+  std::shared_ptr<fe::ExecutionPlan>& made = plans.execution_plans[static_cast<std::size_t>(*index)];
+  if (!compiled.empty()) {
+    const fe::error_t read = target_.handle != nullptr
+                                 ? fe::detail::create_cudnn_execution_plan(made, compiled, target_.handle)
+                                 : fe::detail::create_cudnn_execution_plan(made, compiled, target_.properties);
+    if (read.is_bad()) made.reset();
+  }
+  const bool is_read = made != nullptr;
   CheckAccepted("compile", build_plan_at_index(*index));
   CheckAccepted("workspace", get_workspace_size_plan_at_index(*index, workspace_));
   chosen_ = *index;
+  return is_read;
+}
+
+std::string LayerGraph::Compiled() const {
+  try {
+    return chosen_ < 0 ? "" : plans.execution_plans[static_cast<std::size_t>(chosen_)]->getJsonRepresentation();
+  } catch (const fe::cudnnException&) {
+    return "";
+  }
 }
 
 void LayerGraph::Run(std::unordered_map<std::int64_t, void*>& pointers, void* workspace) {

@@ -48,8 +48,12 @@ class LayerGraph : public fe::graph::Graph {
   // nullopt where the engine does not take the graph on this GPU.
   std::optional<Notes> NotesOf(std::int64_t engine);
 
-  // Makes the plan of this name ready to run.
-  void Choose(const std::string& plan);
+  // Makes the plan of this name ready to run: of `compiled`, what Compiled() gave where it was chosen before, or by
+  // compiling it where that is empty or cuDNN does not take it. Whether it took it.
+  bool Choose(const std::string& plan, const std::string& compiled = "");
+  // The chosen plan with its code, for a graph of the same layer, form, cuDNN and GPU in any process; empty where cuDNN
+  // does not write it.
+  std::string Compiled() const;
   std::int64_t workspace() const { return workspace_; }  // the chosen plan's, in bytes
   // In the handle's stream; pointers by the tensors' uids.
   void Run(std::unordered_map<std::int64_t, void*>& pointers, void* workspace);
