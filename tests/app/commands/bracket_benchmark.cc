@@ -91,10 +91,12 @@ class Bench {
     Standing standing;
     standing.name = name_;
     for (int i = 0; i < options_.analyses; ++i) {
-      const Ended ended = Run("analyze",
-                              WithModule({"--budget", options_.budget, "--report", "report.json", "--quiet",
-                                          "--framework", Join(frameworks_, ",")}),
-                              standing);
+      const std::vector<std::string> analyzed{"--budget",    options_.budget, "--report",
+                                              "report.json", "--quiet",       "--framework"};
+      // The rounds measure frameworks and R.
+      const Ended ended = options_.rounds > 0
+                              ? Run("analyze", Joined(analyzed, {"none", "--no-replay"}), standing)
+                              : Run("analyze", WithModule(Joined(analyzed, {Join(frameworks_, ",")})), standing);
       if (ended.exit_code != 0 || !IsUnfinished()) break;
     }
     if (!options_.confirm.empty() && standing.faults.empty())
@@ -119,6 +121,10 @@ class Bench {
   }
 
  private:
+  static std::vector<std::string> Joined(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
   std::vector<std::string> With(std::vector<std::string> arguments) const {
     if (!options_.python.empty()) arguments.insert(arguments.end(), {"--python", options_.python});
     return arguments;
