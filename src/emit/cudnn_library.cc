@@ -221,31 +221,32 @@ constexpr std::string_view kCudnnCommands =
     "# h200.json: infimum has it and others in share/infimum/gpus; cuDNN writes it of a device here\n"
     "# (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).\n";
 
-constexpr std::string_view kCudnnFiles[] = {"cuda_main.cc",  "cuda_memory.h",      "cuda_program.h",
-                                            "cuda_timing.h", "cudnn_candidates.h", "cudnn_candidates.cc",
-                                            "cudnn_layer.h", "cudnn_operations.h", "cudnn_operations.cc",
-                                            "cudnn_plan.h",  "cudnn_plans.h",      "cudnn_plans.cc"};
+constexpr std::string_view kCudnnFiles[] = {
+    "cuda_main.cc",        "cuda_memory.h",  "cuda_program.h",       "cuda_timing.h",         "cudnn_candidates.h",
+    "cudnn_candidates.cc", "cudnn_layer.h",  "cudnn_operations.h",   "cudnn_operations.cc",   "cudnn_plan.h",
+    "cudnn_plans.h",       "cudnn_plans.cc", "legacy_convolution.h", "legacy_convolution.cc", "legacy_functions.h"};
 
 }  // namespace
 
 const Library& Cudnn() {
-  static const Library library{.name = "cudnn",
-                               .title = "cuDNN",
-                               .candidates = "cudnn-graph",
-                               .example = "eng62_k2=5_k13=1",
-                               .cmake_version = "3.18",
-                               .find_package = kFindCudnn,
-                               .target = "cudnn_with_frontend",
-                               .precompiled_header = "",
-                               .notes = kCudnnNotes,
-                               .commands = kCudnnCommands,
-                               .running = CudaRunning(),
-                               .beside =
-                                   "cuDNN's calls that are no graph (softmax, LRN, recurrent layers) and cuBLASLt's "
-                                   "products, which\n`--library cublaslt` writes.\n",
-                               .shared_files = kCudnnFiles,
-                               .write_source = WriteCudnnSource,
-                               .refusal_of = [](std::string_view) { return std::string(); }};
+  static const Library library{
+      .name = "cudnn",
+      .title = "cuDNN",
+      .candidates = "cudnn-graph",
+      .example = "eng62_k2=5_k13=1",
+      .cmake_version = "3.18",
+      .find_package = kFindCudnn,
+      .target = "cudnn_with_frontend",
+      .precompiled_header = "",
+      .notes = kCudnnNotes,
+      .commands = kCudnnCommands,
+      .running = CudaRunning(),
+      .beside =
+          "cuDNN's older calls of other layers (softmax, LRN, recurrent layers) and cuBLASLt's "
+          "products, which\n`--library cublaslt` writes.\n",
+      .shared_files = kCudnnFiles,
+      .write_source = WriteCudnnSource,
+      .refusal_of = [](std::string_view) { return std::string(); }};
   return library;
 }
 

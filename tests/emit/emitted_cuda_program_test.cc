@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 // GCC 12 sees overlaps where std::string is assigned a literal (its bug 105651).
 constexpr const char* kFlags = "-O0 -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-restrict";
@@ -111,17 +112,24 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
   const std::string properties = testing::SourceFolder() + "/db/data/gpus/h200.json";
   const auto said = program.Say("--list --device-properties '" + properties + "'");
   ASSERT_EQ(said.status, 0) << said.error;
-  std::map<std::string, std::set<std::string>> lines;
+  std::map<std::string, std::set<std::string>> lines, older;
   std::string at;
   for (std::size_t start = 0, end = 0; (end = said.output.find('\n', start)) != std::string::npos; start = end + 1) {
     const std::string line = said.output.substr(start, end - start);
     // "# a layer", or "# a form: why not".
     if (std::find(layers.begin(), layers.end(), line.substr(std::min<std::size_t>(2, line.size()))) != layers.end())
       at = line.substr(2);
-    if (line[0] != '#') lines[at].insert(line);
+    if (line[0] != '#') (line.rfind("cudnn-legacy/", 0) == 0 ? older : lines)[at].insert(line);
   }
   EXPECT_GT(lines[layer].size(), 20U);
   for (const std::string& each : layers) EXPECT_EQ(lines[each], EnumeratorsLines(each, properties)) << each;
+  // The older calls' eight algorithms on Tensor Cores, without, with sums of f16, and one with channels last.
+  EXPECT_EQ(older[layer].size(), 25U);
+  EXPECT_THAT(older[layer], IsSupersetOf({"cudnn-legacy/winograd_nonfused/tensor_op abcd->abcd contract=f16",
+                                          "cudnn-legacy/fft abcd->abcd contract=f16",
+                                          "cudnn-legacy/gemm/tensor_op/acc=f16 abcd->abcd contract=f16",
+                                          "cudnn-legacy/implicit_precomp_gemm/tensor_op acdb->acdb contract=f16"}));
+  EXPECT_EQ(older.size(), 1U) << "another layer than an f16 convolution has some";
 }
 
 }  // namespace

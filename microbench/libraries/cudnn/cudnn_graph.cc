@@ -43,16 +43,6 @@ Result<double> ScaleOf(const LayerConfig& config, const cpu::LayerValues& values
   return FactorOf(types, depth, values);
 }
 
-// How a tensor of the graph lies in memory, its elements in the order of the region's.
-TensorPlacement PlacementOf(const cudnn::Dims& dims, cudnn::Layout layout, const Shape& shape,
-                            const cudnn::Form& form) {
-  // The same bytes as on the host, whatever dimensions cuDNN sees in them.
-  if (layout == cudnn::Layout::kChannelsLast || layout == cudnn::Layout::kRowMajor)
-    return TensorPlacement::RowMajor(shape);
-  const cudnn::Dims room = cudnn::RoomOf(dims, layout, form);
-  return {shape, Shape{room}, cudnn::StridesOf(room, layout, form)};
-}
-
 Result<std::vector<CudnnTensor>> TensorsOf(const cpu::ValuedRegion& problem, const CudnnOperations& operations,
                                            const cudnn::Form& form, const cudnn::Arguments& arguments) {
   std::vector<CudnnTensor> tensors;
@@ -82,6 +72,15 @@ Result<std::vector<CudnnTensor>> TensorsOf(const cpu::ValuedRegion& problem, con
 }
 
 }  // namespace
+
+TensorPlacement PlacementOf(const cudnn::Dims& dims, cudnn::Layout layout, const Shape& shape,
+                            const cudnn::Form& form) {
+  // The same bytes as on the host, whatever dimensions cuDNN sees in them.
+  if (layout == cudnn::Layout::kChannelsLast || layout == cudnn::Layout::kRowMajor)
+    return TensorPlacement::RowMajor(shape);
+  const cudnn::Dims room = cudnn::RoomOf(dims, layout, form);
+  return {shape, Shape{room}, cudnn::StridesOf(room, layout, form)};
+}
 
 class CudnnGraph::Impl {
  public:

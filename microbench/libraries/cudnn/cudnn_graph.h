@@ -25,6 +25,7 @@
 #include "microbench/libraries/cudnn/calls/cudnn_plan.h"
 #include "microbench/reference/region_tensors.h"
 #include "src/core/measurement/cudnn_form.h"
+#include "src/core/measurement/cudnn_layer.h"
 
 namespace infimum::cuda {
 
@@ -36,6 +37,10 @@ struct CudnnTensor {
   // names no operand then.
   std::optional<double> own_value;
 };
+
+// How a tensor of the graph lies in memory, its elements in the order of the region's, which has it as `shape`.
+TensorPlacement PlacementOf(const cudnn::Dims& dims, cudnn::Layout layout, const Shape& shape,
+                            const cudnn::Form& form);
 
 // cuDNN's handle on the current device; what is enqueued with it goes into the stream that it was given last.
 class CudnnHandle {

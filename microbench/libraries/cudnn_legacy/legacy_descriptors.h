@@ -1,7 +1,5 @@
-// cuDNN's functions and descriptors of its older calls. For the legacy_*.cc files alone.
+// Tensors of cuDNN's older calls, and what they return, in the runner's terms. For the legacy_*.cc files alone.
 #pragma once
-
-#include <cudnn.h>
 
 #include <string>
 #include <utility>
@@ -10,41 +8,14 @@
 #include "microbench/gpu/device/gpu_program.h"
 #include "microbench/gpu/device/tensor_placement.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
+#include "microbench/libraries/cudnn_legacy/calls/legacy_functions.h"
 
 namespace infimum::cuda {
 
-// A function of the library by its own type: INFIMUM_CUDNN(cudnnSoftmaxForward)(handle, ...).
-#define INFIMUM_CUDNN(name) (reinterpret_cast<decltype(&::name)>(CudnnLibrary::Symbol(#name)))
-
 inline Status CheckCudnn(cudnnStatus_t status, const char* what) {
   if (status == CUDNN_STATUS_SUCCESS) return {};
-  const std::string words = std::string(what) + ": " + INFIMUM_CUDNN(cudnnGetErrorString)(status);
-  // 3000 to 3999: what it does not support here; a bad parameter is, of an algorithm, the same.
-  const bool is_refusal = status / 1000 == 3 || status / 1000 == 2;
-  return Error{(is_refusal ? "unsupported: cuDNN refuses it, " : "cuDNN: ") + words};
+  return Error{cudnn::FailureOf(status, what)};
 }
-
-// A descriptor, destroyed with it.
-template <class T>
-class CudnnDescriptor {
- public:
-  CudnnDescriptor(cudnnStatus_t (*create)(T*), cudnnStatus_t (*destroy)(T)) : destroy_(destroy) {
-    if (create == nullptr || create(&descriptor_) != CUDNN_STATUS_SUCCESS) descriptor_ = nullptr;
-  }
-  CudnnDescriptor(const CudnnDescriptor&) = delete;
-  CudnnDescriptor& operator=(const CudnnDescriptor&) = delete;
-  ~CudnnDescriptor() {
-    if (descriptor_ != nullptr) destroy_(descriptor_);
-  }
-  T get() const { return descriptor_; }
-
- private:
-  T descriptor_ = nullptr;
-  cudnnStatus_t (*destroy_)(T);
-};
-
-#define INFIMUM_DESCRIPTOR(type, name, member) \
-  CudnnDescriptor<type> member { INFIMUM_CUDNN(cudnnCreate##name), INFIMUM_CUDNN(cudnnDestroy##name) }
 
 inline Result<cudnnDataType_t> LegacyTypeOf(DataType type) {
   constexpr std::pair<DataType, cudnnDataType_t> kTypes[] = {
@@ -65,8 +36,8 @@ inline Status SetTensor(cudnnTensorDescriptor_t descriptor, DataType type, const
     dims.push_back(static_cast<int>(placement.room.dims[i]));
     strides.push_back(static_cast<int>(placement.strides[i]));
   }
-  return CheckCudnn(INFIMUM_CUDNN(cudnnSetTensorNdDescriptor)(descriptor, known, static_cast<int>(dims.size()),
-                                                              dims.data(), strides.data()),
+  return CheckCudnn(CUDNN_FUNCTION(cudnnSetTensorNdDescriptor)(descriptor, known, static_cast<int>(dims.size()),
+                                                               dims.data(), strides.data()),
                     "describing a tensor");
 }
 

@@ -62,19 +62,19 @@ class RecurrentProgram : public GpuProgram {
     const auto input = static_cast<int>(config_.input), hidden = static_cast<int>(config_.hidden);
     const auto batch = static_cast<int>(config_.batch), steps = static_cast<int>(config_.sequence);
     INFIMUM_RETURN_IF_ERROR(CheckCudnn(
-        INFIMUM_CUDNN(cudnnSetDropoutDescriptor)(dropout_.get(), cudnn(), 0, nullptr, 0, 0), "describing no dropout"));
+        CUDNN_FUNCTION(cudnnSetDropoutDescriptor)(dropout_.get(), cudnn(), 0, nullptr, 0, 0), "describing no dropout"));
     const cudnnDataType_t sums = type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
     INFIMUM_RETURN_IF_ERROR(CheckCudnn(
-        INFIMUM_CUDNN(cudnnSetRNNDescriptor_v8)(layer_.get(), algorithm.number, CellOf(config_.kind),
-                                                config_.bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
-                                                config_.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
-                                                CUDNN_LINEAR_INPUT, type, sums, MathOf(config_, contract), input,
-                                                hidden, hidden, 1, dropout_.get(), CUDNN_RNN_PADDED_IO_DISABLED),
+        CUDNN_FUNCTION(cudnnSetRNNDescriptor_v8)(layer_.get(), algorithm.number, CellOf(config_.kind),
+                                                 config_.bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
+                                                 config_.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+                                                 CUDNN_LINEAR_INPUT, type, sums, MathOf(config_, contract), input,
+                                                 hidden, hidden, 1, dropout_.get(), CUDNN_RNN_PADDED_IO_DISABLED),
         "describing it"));
     const std::vector<int> lengths(static_cast<std::size_t>(batch), steps);
     const auto set_data = [&](cudnnRNNDataDescriptor_t data, int width) {
-      return CheckCudnn(INFIMUM_CUDNN(cudnnSetRNNDataDescriptor)(data, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED,
-                                                                 steps, batch, width, lengths.data(), nullptr),
+      return CheckCudnn(CUDNN_FUNCTION(cudnnSetRNNDataDescriptor)(data, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED,
+                                                                  steps, batch, width, lengths.data(), nullptr),
                         "describing a sequence");
     };
     INFIMUM_RETURN_IF_ERROR(set_data(x_.get(), input));
@@ -83,13 +83,13 @@ class RecurrentProgram : public GpuProgram {
     INFIMUM_RETURN_IF_ERROR(SetTensor(state_.get(), config_.types.input, TensorPlacement::RowMajor(state)));
     if (algorithm.number == CUDNN_RNN_ALGO_PERSIST_DYNAMIC)
       INFIMUM_RETURN_IF_ERROR(
-          CheckCudnn(INFIMUM_CUDNN(cudnnBuildRNNDynamic)(cudnn(), layer_.get(), batch), "compiling it"));
+          CheckCudnn(CUDNN_FUNCTION(cudnnBuildRNNDynamic)(cudnn(), layer_.get(), batch), "compiling it"));
     INFIMUM_RETURN_IF_ERROR(
-        CheckCudnn(INFIMUM_CUDNN(cudnnGetRNNTempSpaceSizes)(cudnn(), layer_.get(), CUDNN_FWD_MODE_INFERENCE, x_.get(),
-                                                            &scratch_bytes_, &reserve_bytes_),
+        CheckCudnn(CUDNN_FUNCTION(cudnnGetRNNTempSpaceSizes)(cudnn(), layer_.get(), CUDNN_FWD_MODE_INFERENCE, x_.get(),
+                                                             &scratch_bytes_, &reserve_bytes_),
                    "asking for its scratch memory"));
-    INFIMUM_RETURN_IF_ERROR(CheckCudnn(INFIMUM_CUDNN(cudnnGetRNNWeightSpaceSize)(cudnn(), layer_.get(), &weight_bytes_),
-                                       "asking for its weights"));
+    INFIMUM_RETURN_IF_ERROR(CheckCudnn(
+        CUDNN_FUNCTION(cudnnGetRNNWeightSpaceSize)(cudnn(), layer_.get(), &weight_bytes_), "asking for its weights"));
     INFIMUM_ASSIGN_OR_RETURN(weights_, DeviceMemory::Allocate(gpu_, Bytes{static_cast<std::int64_t>(weight_bytes_)}));
     return {};
   }
@@ -121,10 +121,10 @@ class RecurrentProgram : public GpuProgram {
 
   Status Enqueue(Gpu::Stream stream) override {
     INFIMUM_RETURN_IF_ERROR(handle_->Use(stream));
-    return CheckCudnn(INFIMUM_CUDNN(cudnnRNNForward)(cudnn(), layer_.get(), CUDNN_FWD_MODE_INFERENCE, nullptr, x_.get(),
-                                                     addresses_.front(), y_.get(), addresses_.back(), state_.get(),
-                                                     nullptr, nullptr, state_.get(), nullptr, nullptr, weight_bytes_,
-                                                     weights_.data(), scratch_bytes_, workspace_, 0, nullptr),
+    return CheckCudnn(CUDNN_FUNCTION(cudnnRNNForward)(
+                          cudnn(), layer_.get(), CUDNN_FWD_MODE_INFERENCE, nullptr, x_.get(), addresses_.front(),
+                          y_.get(), addresses_.back(), state_.get(), nullptr, nullptr, state_.get(), nullptr, nullptr,
+                          weight_bytes_, weights_.data(), scratch_bytes_, workspace_, 0, nullptr),
                       "running");
   }
 
@@ -133,13 +133,13 @@ class RecurrentProgram : public GpuProgram {
 
   // A gate's matrix and bias, to where cuDNN has them.
   Status Place(std::int64_t direction, const RecurrentBlock& block, const std::vector<std::vector<std::byte>>& given) {
-    INFIMUM_DESCRIPTOR(cudnnTensorDescriptor_t, TensorDescriptor, matrix);
-    INFIMUM_DESCRIPTOR(cudnnTensorDescriptor_t, TensorDescriptor, bias);
+    cudnn::Descriptor<cudnnTensorDescriptor_t> matrix = CUDNN_DESCRIPTOR(TensorDescriptor);
+    cudnn::Descriptor<cudnnTensorDescriptor_t> bias = CUDNN_DESCRIPTOR(TensorDescriptor);
     void *matrix_at = nullptr, *bias_at = nullptr;
     INFIMUM_RETURN_IF_ERROR(
-        CheckCudnn(INFIMUM_CUDNN(cudnnGetRNNWeightParams)(cudnn(), layer_.get(), static_cast<std::int32_t>(direction),
-                                                          weight_bytes_, weights_.data(), block.layer, matrix.get(),
-                                                          &matrix_at, bias.get(), &bias_at),
+        CheckCudnn(CUDNN_FUNCTION(cudnnGetRNNWeightParams)(cudnn(), layer_.get(), static_cast<std::int32_t>(direction),
+                                                           weight_bytes_, weights_.data(), block.layer, matrix.get(),
+                                                           &matrix_at, bias.get(), &bias_at),
                    "asking where its weights lie"));
     const auto element = static_cast<std::int64_t>(cpu::BytesPerElement(config_.types.weights));
     const auto put = [&](void* at, std::size_t operand, std::int64_t first, std::int64_t count) -> Status {
@@ -154,11 +154,11 @@ class RecurrentProgram : public GpuProgram {
   Gpu& gpu_;
   std::shared_ptr<CudnnHandle> handle_;
   RecurrentConfig config_;
-  INFIMUM_DESCRIPTOR(cudnnRNNDescriptor_t, RNNDescriptor, layer_);
-  INFIMUM_DESCRIPTOR(cudnnDropoutDescriptor_t, DropoutDescriptor, dropout_);
-  INFIMUM_DESCRIPTOR(cudnnRNNDataDescriptor_t, RNNDataDescriptor, x_);
-  INFIMUM_DESCRIPTOR(cudnnRNNDataDescriptor_t, RNNDataDescriptor, y_);
-  INFIMUM_DESCRIPTOR(cudnnTensorDescriptor_t, TensorDescriptor, state_);
+  cudnn::Descriptor<cudnnRNNDescriptor_t> layer_ = CUDNN_DESCRIPTOR(RNNDescriptor);
+  cudnn::Descriptor<cudnnDropoutDescriptor_t> dropout_ = CUDNN_DESCRIPTOR(DropoutDescriptor);
+  cudnn::Descriptor<cudnnRNNDataDescriptor_t> x_ = CUDNN_DESCRIPTOR(RNNDataDescriptor);
+  cudnn::Descriptor<cudnnRNNDataDescriptor_t> y_ = CUDNN_DESCRIPTOR(RNNDataDescriptor);
+  cudnn::Descriptor<cudnnTensorDescriptor_t> state_ = CUDNN_DESCRIPTOR(TensorDescriptor);
   std::size_t weight_bytes_ = 0, scratch_bytes_ = 0, reserve_bytes_ = 0;
   DeviceMemory weights_;
   bool is_packed_ = false;

@@ -27,11 +27,11 @@ class CallProgram : public GpuProgram {
   Call call_;
 };
 
-using Tensor = CudnnDescriptor<cudnnTensorDescriptor_t>;
+using Tensor = cudnn::Descriptor<cudnnTensorDescriptor_t>;
 
 std::shared_ptr<Tensor> MakeTensor() {
-  return std::make_shared<Tensor>(INFIMUM_CUDNN(cudnnCreateTensorDescriptor),
-                                  INFIMUM_CUDNN(cudnnDestroyTensorDescriptor));
+  return std::make_shared<Tensor>(CUDNN_FUNCTION(cudnnCreateTensorDescriptor),
+                                  CUDNN_FUNCTION(cudnnDestroyTensorDescriptor));
 }
 
 GpuOffer OfferOf(std::string name, std::function<Result<std::unique_ptr<GpuProgram>>(Gpu&)> make) {
@@ -64,7 +64,7 @@ std::vector<GpuOffer> SoftmaxOffers(const std::shared_ptr<CudnnHandle>& handle, 
       const LegacyFactors factors(config.types.input);
       return std::unique_ptr<GpuProgram>(std::make_unique<CallProgram>(
           handle, PlainBindings(member), [=](cudnnHandle_t cudnn, const std::vector<void*>& at) {
-            return INFIMUM_CUDNN(cudnnSoftmaxForward)(
+            return CUDNN_FUNCTION(cudnnSoftmaxForward)(
                 cudnn, algorithm.number, is_instance ? CUDNN_SOFTMAX_MODE_INSTANCE : CUDNN_SOFTMAX_MODE_CHANNEL,
                 factors.one(), tensor->get(), at[0], factors.zero(), tensor->get(), at[1]);
           }));
@@ -83,17 +83,17 @@ std::vector<GpuOffer> Normalization(const std::shared_ptr<CudnnHandle>& handle, 
     return {OfferOf("lrn", [=](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
       const std::shared_ptr<Tensor> tensor = MakeTensor();
       INFIMUM_RETURN_IF_ERROR(SetTensor(tensor->get(), config.types.input, TensorPlacement::RowMajor(shape)));
-      const auto response = std::make_shared<CudnnDescriptor<cudnnLRNDescriptor_t>>(
-          INFIMUM_CUDNN(cudnnCreateLRNDescriptor), INFIMUM_CUDNN(cudnnDestroyLRNDescriptor));
+      const auto response = std::make_shared<cudnn::Descriptor<cudnnLRNDescriptor_t>>(
+          CUDNN_FUNCTION(cudnnCreateLRNDescriptor), CUDNN_FUNCTION(cudnnDestroyLRNDescriptor));
       INFIMUM_RETURN_IF_ERROR(CheckCudnn(
-          INFIMUM_CUDNN(cudnnSetLRNDescriptor)(response->get(), static_cast<unsigned>(config.size),
-                                               values.response_alpha, values.response_beta, values.response_k),
+          CUDNN_FUNCTION(cudnnSetLRNDescriptor)(response->get(), static_cast<unsigned>(config.size),
+                                                values.response_alpha, values.response_beta, values.response_k),
           "describing it"));
       return std::unique_ptr<GpuProgram>(std::make_unique<CallProgram>(
           handle, PlainBindings(member), [=](cudnnHandle_t cudnn, const std::vector<void*>& at) {
-            return INFIMUM_CUDNN(cudnnLRNCrossChannelForward)(cudnn, response->get(), CUDNN_LRN_CROSS_CHANNEL_DIM1,
-                                                              factors.one(), tensor->get(), at[0], factors.zero(),
-                                                              tensor->get(), at[1]);
+            return CUDNN_FUNCTION(cudnnLRNCrossChannelForward)(cudnn, response->get(), CUDNN_LRN_CROSS_CHANNEL_DIM1,
+                                                               factors.one(), tensor->get(), at[0], factors.zero(),
+                                                               tensor->get(), at[1]);
           }));
     })};
   }
@@ -102,7 +102,7 @@ std::vector<GpuOffer> Normalization(const std::shared_ptr<CudnnHandle>& handle, 
     const std::shared_ptr<Tensor> tensor = MakeTensor(), parameters = MakeTensor();
     INFIMUM_RETURN_IF_ERROR(SetTensor(tensor->get(), config.types.input, TensorPlacement::RowMajor(shape)));
     INFIMUM_RETURN_IF_ERROR(CheckCudnn(
-        INFIMUM_CUDNN(cudnnDeriveBNTensorDescriptor)(parameters->get(), tensor->get(), CUDNN_BATCHNORM_SPATIAL),
+        CUDNN_FUNCTION(cudnnDeriveBNTensorDescriptor)(parameters->get(), tensor->get(), CUDNN_BATCHNORM_SPATIAL),
         "describing it"));
     // Its parameters are f32 for all narrower types.
     const DataType expected = config.types.input == DataType::kF64 ? DataType::kF64 : DataType::kF32;
@@ -110,7 +110,7 @@ std::vector<GpuOffer> Normalization(const std::shared_ptr<CudnnHandle>& handle, 
       return Error{"unsupported: cuDNN's batch normalization has parameters of " + std::string(Name(expected))};
     return std::unique_ptr<GpuProgram>(std::make_unique<CallProgram>(
         handle, PlainBindings(member), [=](cudnnHandle_t cudnn, const std::vector<void*>& at) {
-          return INFIMUM_CUDNN(cudnnBatchNormalizationForwardInference)(
+          return CUDNN_FUNCTION(cudnnBatchNormalizationForwardInference)(
               cudnn, CUDNN_BATCHNORM_SPATIAL, factors.one(), factors.zero(), tensor->get(), at[0], tensor->get(), at[5],
               parameters->get(), at[1], at[2], at[3], at[4], values.epsilon);
         }));
@@ -144,21 +144,21 @@ std::vector<GpuOffer> Pooling(const std::shared_ptr<CudnnHandle>& handle, const 
     const auto placed = [](const Shape& shape) { return TensorPlacement::WithChannels(WithTwoSpatial(shape), false); };
     INFIMUM_RETURN_IF_ERROR(SetTensor(input->get(), config.types.input, placed(config.input)));
     INFIMUM_RETURN_IF_ERROR(SetTensor(output->get(), config.types.output, placed(config.output)));
-    const auto window = std::make_shared<CudnnDescriptor<cudnnPoolingDescriptor_t>>(
-        INFIMUM_CUDNN(cudnnCreatePoolingDescriptor), INFIMUM_CUDNN(cudnnDestroyPoolingDescriptor));
+    const auto window = std::make_shared<cudnn::Descriptor<cudnnPoolingDescriptor_t>>(
+        CUDNN_FUNCTION(cudnnCreatePoolingDescriptor), CUDNN_FUNCTION(cudnnDestroyPoolingDescriptor));
     const auto ints = [](const auto& list) { return std::vector<int>(list.begin(), list.end()); };
     // Padding behind follows from the output's extent.
     const std::vector<int> kernel = ints(SpatialSteps(config.kernel)), padding = ints(PaddingBefore(config.padding)),
                            stride = ints(SpatialSteps(config.stride));
-    INFIMUM_RETURN_IF_ERROR(CheckCudnn(INFIMUM_CUDNN(cudnnSetPoolingNdDescriptor)(
+    INFIMUM_RETURN_IF_ERROR(CheckCudnn(CUDNN_FUNCTION(cudnnSetPoolingNdDescriptor)(
                                            window->get(), mode, CUDNN_PROPAGATE_NAN, static_cast<int>(kernel.size()),
                                            kernel.data(), padding.data(), stride.data()),
                                        "describing it"));
     const LegacyFactors factors(config.types.input);
     return std::unique_ptr<GpuProgram>(std::make_unique<CallProgram>(
         handle, PlainBindings(member), [=](cudnnHandle_t cudnn, const std::vector<void*>& at) {
-          return INFIMUM_CUDNN(cudnnPoolingForward)(cudnn, window->get(), factors.one(), input->get(), at[0],
-                                                    factors.zero(), output->get(), at[1]);
+          return CUDNN_FUNCTION(cudnnPoolingForward)(cudnn, window->get(), factors.one(), input->get(), at[0],
+                                                     factors.zero(), output->get(), at[1]);
         }));
   })};
 }

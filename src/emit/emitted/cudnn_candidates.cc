@@ -13,6 +13,7 @@
 
 #include "cuda_program.h"
 #include "cudnn_plans.h"
+#include "legacy_convolution.h"
 
 // The frontend looks up cuDNN, the runtime and the driver by itself (NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING), so that
 // this program starts, and says what is missing, where there is no driver.
@@ -21,6 +22,9 @@ void* cudnn_dlhandle = nullptr;
 }
 
 namespace cudnn {
+
+void* SymbolOf(const char* name) { return dlsym(fe::cudnn_dlhandle, name); }
+
 namespace {
 
 std::vector<Layer>& Layers() {
@@ -93,6 +97,15 @@ gpu::Buffer MemoryOf(const fe::graph::Tensor_attributes& tensor) {
   return gpu::Buffer((static_cast<std::size_t>(last) + 1) * gpu::Encode(CudaType(tensor.get_data_type()), 0, number));
 }
 
+template <class Launch>
+gpu::GpuTimes TakeSamples(const Target& target, const Launch& launch) {
+  const gpu::Stream stream;
+  const cudnnStatus_t status = cudnnSetStream(target.handle, stream.get());
+  if (status != CUDNN_STATUS_SUCCESS)
+    throw std::runtime_error(std::string("cuDNN does not take the stream: ") + cudnnGetErrorString(status));
+  return gpu::TakeGpuSamples(launch, stream.get());
+}
+
 // A graph of its own with this plan alone, compiled and bound to memory.
 gpu::GpuTimes Measure(const Layer& layer, const Form& form, const std::string& plan, const Target& target) {
   LayerGraph graph(layer.graph, form, target);
@@ -111,12 +124,30 @@ gpu::GpuTimes Measure(const Layer& layer, const Form& form, const std::string& p
                       layer.graph.tensors[i].high, 43 + i);
   }
   for (const TensorPointer& output : graph.arguments().outputs) bind(output);
+  return TakeSamples(target, [&](cudaStream_t) { graph.Run(pointers, workspace.data()); });
+}
 
-  const gpu::Stream stream;
-  const cudnnStatus_t status = cudnnSetStream(target.handle, stream.get());
-  if (status != CUDNN_STATUS_SUCCESS)
-    throw std::runtime_error(std::string("cuDNN does not take the stream: ") + cudnnGetErrorString(status));
-  return gpu::TakeGpuSamples([&](cudaStream_t) { graph.Run(pointers, workspace.data()); }, stream.get());
+// An older call with one of its algorithms, which has no floats of 8 bits and no integers.
+gpu::GpuTimes MeasureLegacy(const Layer& layer, const ConvolutionWay& way, const Target& target) {
+  static const std::map<std::string, cudaDataType> types{
+      {"f64", CUDA_R_64F}, {"f32", CUDA_R_32F}, {"f16", CUDA_R_16F}, {"bf16", CUDA_R_16BF}};
+  const LegacyConvolution convolution(layer.graph, way, target.handle);
+  const gpu::Buffer workspace(convolution.workspace());
+  std::vector<gpu::Buffer> buffers;
+  std::vector<void*> pointers;
+  const auto bind = [&](const Dims& dims, const std::string& type) {
+    unsigned char number[8];
+    std::size_t bytes = gpu::Encode(types.at(type), 0, number);
+    for (const std::int64_t extent : dims) bytes *= static_cast<std::size_t>(extent);
+    buffers.emplace_back(bytes);
+    pointers.push_back(buffers.back().data());
+  };
+  for (const Tensor& tensor : layer.graph.tensors) {
+    bind(tensor.dims, tensor.type);
+    gpu::FillRandomly(buffers.back(), types.at(tensor.type), tensor.low, tensor.high, 42 + buffers.size());
+  }
+  bind(layer.graph.operations.back().dims, layer.graph.outputs[0].type);
+  return TakeSamples(target, [&](cudaStream_t) { convolution.Run(pointers, pointers.back(), workspace.data()); });
 }
 
 // The first contract of the layer's that the engine may meet; empty where none.
@@ -168,12 +199,35 @@ void AddOffered(const gpu::Options& options, const Layer& layer, const Target& t
   }
 }
 
+// cuDNN's older calls where one of them computes the layer; which algorithms take it is known when one is made.
+// `named`: those of one name, empty: all that the tier has. Whether there was one.
+bool AddLegacy(const gpu::Options& options, const Layer& layer, const Target& target, const std::string& named) {
+  bool added = false;
+  for (const std::string& contract : layer.contracts) {
+    bool is_choice = true;
+    for (const ConvolutionWay& way : ConvolutionWays(layer.graph, contract)) {
+      const std::string name = "cudnn-legacy/" + way.name;
+      const auto form = std::find_if(layer.forms.begin(), layer.forms.end(), [&](const Form& one) {
+        return one.suffix.empty() && one.channels_last == way.channels_last;
+      });
+      const bool is_first = std::exchange(is_choice, false);
+      const bool is_in_tier = is_first || options.tier != gpu::Tier::kHeuristic;
+      if (form == layer.forms.end() || (named.empty() ? !is_in_tier : named != name)) continue;
+      gpu::AddBenchmark(options, layer.text, {name, form->layouts, contract, is_first},
+                        [&layer, way, &target] { return MeasureLegacy(layer, way, target); });
+      added = true;
+    }
+  }
+  return added;
+}
+
 // Those that were asked for, in every form of their name.
 void AddNamed(const gpu::Options& options, const Layer& layer, const Target& target) {
   for (const std::string& name : layer.only) {
     const std::size_t start = name.find('/') + 1, end = std::min(name.find('/', start), name.size());
     const std::string plan = name.substr(start, end - start);
     const std::optional<std::int64_t> engine = EngineOf(plan);
+    if (AddLegacy(options, layer, target, name)) continue;
     std::string reason = engine ? "no form of this layer is named '" + name.substr(end) + "'"
                                 : "it names no plan of cuDNN's, like eng62_k2=5_k13=1";
     bool added = false;
@@ -219,6 +273,7 @@ void RegisterBenchmarks(const gpu::Options& options) {
   for (const cudnn::Layer& layer : cudnn::Layers()) {
     if (layer.only.empty()) {
       cudnn::AddOffered(options, layer, *target, without);
+      cudnn::AddLegacy(options, layer, *target, "");
     } else {
       cudnn::AddNamed(options, layer, *target);
     }

@@ -1,10 +1,12 @@
-// From a layer to its benchmarks: every plan that cuDNN's graph has for it, under the name that infimum gives it.
+// From a layer to its benchmarks: every plan that cuDNN's graph has for it, and of a convolution every algorithm of the
+// older calls, under the name that infimum gives it.
 //
 //   cudnn-graph/eng62_k2=5_k13=1           engine 62 of this version of cuDNN with two of its knobs
 //   cudnn-graph/eng62_k2=5_k13=1/acc=f16   the same with products added up in f16
+//   cudnn-legacy/winograd/tensor_op        cudnnConvolutionForward with one of its eight algorithms, on Tensor Cores
 //
-// A source has its layer's operations and forms as constants. The calls of cuDNN (cudnn_operations.cc) and the walk
-// over its engines (cudnn_plans.cc) are those of infimum's runner.
+// A source has its layer's operations and forms as constants. The calls of cuDNN (cudnn_operations.cc,
+// legacy_convolution.cc) and the walk over its engines (cudnn_plans.cc) are those of infimum's runner.
 #pragma once
 
 #include <string>
