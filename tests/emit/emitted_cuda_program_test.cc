@@ -52,8 +52,9 @@ std::string OutputOf(const std::string& command) {
   return pclose(pipe) == 0 ? output : "";
 }
 
-// "cudnn-graph/eng1_k2=5/acc=f16 acdb->acdb contract=f16", as the program lists them.
-std::set<std::string> EnumeratorsLines(const std::string& layer, const std::string& properties) {
+// "cudnn-graph/eng1_k2=5/acc=f16 acdb->acdb contract=f16", as the program lists them; kernels of ours are not emitted.
+std::set<std::string> EnumeratorsLines(const std::string& layer, const std::string& properties,
+                                       const std::string& library = "cudnn-graph") {
   const std::string line = OutputOf("'" + testing::Program("infimum-candidates-cuda") + "' --layer '" + layer +
                                     "' --device-properties '" + properties + "'");
   const Result<CandidateList> list = ParseCandidateList(line);
@@ -62,6 +63,7 @@ std::set<std::string> EnumeratorsLines(const std::string& layer, const std::stri
   if (!list.ok()) return lines;
   for (const OfferedCandidate& offered : list->candidates) {
     const Candidate& candidate = offered.candidate;
+    if (candidate.library != library) continue;
     lines.insert(candidate.name() + " " + candidate.input_layout + "->" + candidate.output_layout +
                  " contract=" + std::string(Name(list->contract)));
   }
@@ -125,6 +127,7 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
   for (const std::string& each : layers) EXPECT_EQ(lines[each], EnumeratorsLines(each, properties)) << each;
   // The older calls' eight algorithms on Tensor Cores, without, with sums of f16, and one with channels last.
   EXPECT_EQ(older[layer].size(), 25U);
+  EXPECT_EQ(older[layer], EnumeratorsLines(layer, properties, "cudnn-legacy"));
   EXPECT_THAT(older[layer], IsSupersetOf({"cudnn-legacy/winograd_nonfused/tensor_op abcd->abcd contract=f16",
                                           "cudnn-legacy/fft abcd->abcd contract=f16",
                                           "cudnn-legacy/gemm/tensor_op/acc=f16 abcd->abcd contract=f16",

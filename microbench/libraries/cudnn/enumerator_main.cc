@@ -1,16 +1,23 @@
-// infimum-candidates-cuda: which algorithms cuDNN has for a workload on a GPU that need not be here.
+// infimum-candidates-cuda: which algorithms a workload has on a GPU that need not be here: those of cuDNN's graph, its
+// older calls and kernels of ours.
 //
 //   infimum-candidates-cuda --device-properties h200.json --layer 'matmul dtype=f16:f16:f16 a=1x128x768 ...'
 //
 // One line of JSON (candidate_list.h). A program of its own, since it loads the stub of libcuda where there is no
 // driver: neither the command line nor a runner may ever have that. `infimum candidates` runs it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 #include "infimum/base/file_text.h"
 #include "infimum/base/text.h"
+#include "microbench/gpu/device/symmetric_values.h"
+#include "microbench/gpu/kernel_program.h"
 #include "microbench/libraries/cudnn/cudnn_candidates.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
+#include "microbench/libraries/cudnn_legacy/legacy_calls.h"
+#include "microbench/reference/region_tensors.h"
+#include "src/core/measurement/gemm_problem.h"
 
 namespace infimum::cuda {
 namespace {
@@ -41,9 +48,17 @@ Result<CandidateList> Answer(const Request& request) {
   const auto add = [&](const char* words) { list.refusal += std::string(list.refusal.empty() ? "" : "; ") + words; };
   if (!has_driver)
     add("engines that are compiled at run time are left out: there is neither a driver nor the CUDA toolkit's stub");
-  if (list.candidates.empty() && ContractRefusal(request.contract, request.workload).empty())
-    add("beside cuDNN's graph the runner has cuDNN's older calls, cuBLASLt, cuBLAS and kernels of infimum's own, which "
-        "cannot be listed without a GPU");
+  const auto add_offers = [&](const std::vector<GpuOffer>& offers, const char* notes) {
+    for (const GpuOffer& offer : offers) list.candidates.push_back({offer.candidate, notes});
+  };
+  std::vector<GpuOffer> older = LegacyOffers(nullptr, request.workload, request.contract);
+  if (request.tier == CandidateTier::kHeuristic && !older.empty()) older.resize(1);
+  add_offers(older, "taken-or-refused-on-the-device");
+  add_offers(KernelOffers(BenchmarkedRegion(request.workload)), "");
+  const Region region = cpu::RegionOf(request.workload);
+  if (std::ranges::any_of(GemmFormsOf(region, request.contract, request.tier),
+                          [&](const GemmForm& form) { return GemmOf(region, request.contract, form).ok(); }))
+    add("cuBLASLt and cuBLAS have the product too, in settings that they tell on its device alone");
   return list;
 }
 
@@ -77,7 +92,7 @@ int Fail(const std::string& message, int code) {
 int main(int argc, char** argv) {
   using namespace infimum::cuda;
   RawRequest raw;
-  CLI::App app{"Lists the algorithms that cuDNN has for a workload on a GPU, which need not be here"};
+  CLI::App app{"Lists the algorithms that a workload has on a GPU, which need not be here"};
   app.add_option("--layer", raw.layer, "the workload's text")->required();
   app.add_option("--device-properties", raw.properties, "JSON file of the GPU's properties")->required();
   app.add_option("--contract", raw.contract, "numeric contract; default: the workload's own");
