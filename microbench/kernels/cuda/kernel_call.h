@@ -15,6 +15,6 @@
 namespace infimum::cuda {
 
 using KernelCall = std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, OneHotCall, PointwiseCall,
-                                RowCall, ReduceCall, ScanCall, PoolCall, ResampleCall, ResponseCall>;
+                                RowCall, ChainedRowCall, ReduceCall, ScanCall, PoolCall, ResampleCall, ResponseCall>;
 
 }  // namespace infimum::cuda

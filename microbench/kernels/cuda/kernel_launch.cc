@@ -138,18 +138,24 @@ Maybe Of(const OneHotCall& call) {
                  Launch(kCopies, Named("OneHotKernel"), CopyBlocks(call.count, 1), kCopyThreads, call));
 }
 
+// As many operands as it has: no register is kept for others.
+std::string ThreadOf(const PointwiseCall& call) {
+  return Instance("PointwiseThread", ArithmeticName(call.arithmetic), Text(call.width),
+                  Text(std::max(call.operands, 1)));
+}
+std::string ProgramText(const PointwiseCall& call) {
+  return "namespace infimum::cuda {\nstruct Program {\n  static constexpr PointwiseCall kCall = " + ConstantText(call) +
+         ";\n};\n}\n";
+}
+
 Maybe Of(const PointwiseCall& call) {
   if (call.count == 0) return std::nullopt;
   const bool is_known = WithPointwiseThread(call, [](auto) {});
-  // As many operands as it has: no register is kept for others.
-  const std::string thread =
-      Instance("PointwiseThread", ArithmeticName(call.arithmetic), Text(call.width), Text(std::max(call.operands, 1)));
+  const std::string thread = ThreadOf(call);
   KernelLaunch launch =
       Launch("pointwise_kernels.cuh", is_known ? Instance("PointwiseKernel", thread, Named("Program")) : "",
              Divided(call.count, std::int64_t{kPointwiseThreads} * call.width), kPointwiseThreads, DataOf(call));
-  launch.constants =
-      "namespace infimum::cuda {\nstruct Program {\n  static constexpr PointwiseCall kCall = " + ConstantText(call) +
-      ";\n};\n}\n";
+  launch.constants = ProgramText(call);
   return launch;
 }
 
@@ -168,12 +174,29 @@ KernelLaunch RowLaunch(const RowCall& call) {
   return launch;
 }
 
+std::string KnownOf(const RowCall& call) {
+  return Known("kind", "RowKind", call.kind) + KnownElements(call) +
+         Known("parameter_element", "Element", call.parameter_element) + Known("caches", "bool", call.caches);
+}
+
 Maybe Of(const RowCall& call) {
   if (call.space.rows == 0 || call.space.length == 0) return std::nullopt;
-  return Knowing(Known("kind", "RowKind", call.kind) + KnownElements(call) +
-                     Known("parameter_element", "Element", call.parameter_element) +
-                     Known("caches", "bool", call.caches),
-                 RowLaunch(call));
+  return Knowing(KnownOf(call), RowLaunch(call));
+}
+
+Maybe Of(const ChainedRowCall& call) {
+  if (call.row.space.rows == 0 || call.row.space.length == 0) return std::nullopt;
+  KernelLaunch launch = Knowing(KnownOf(call.row), RowLaunch(call.row));
+  const std::string_view by = call.row.threads == 1    ? "ChainedRowKernelByThread"
+                              : call.row.threads == 32 ? "ChainedRowKernelByWarp"
+                                                       : "ChainedRowKernelByBlock";
+  launch.header = "microbench/kernels/cuda/chained_row_kernels.cuh";
+  if (!launch.name.empty())
+    launch.name =
+        Instance(by, ArithmeticName(call.row.arithmetic), Text(call.row.width), ThreadOf(call.chain), Named("Program"));
+  launch.constants = ProgramText(call.chain);
+  launch.argument = BytesOfArgument(ChainedRowData{call.row, DataOf(call.chain)});
+  return launch;
 }
 
 Maybe Of(const ScanCall& call) {

@@ -41,7 +41,8 @@ struct KernelOffer {
 // `to` say.
 std::vector<KernelOffer> KernelsFor(const LayerConfig& config, const cpu::LayerValues& values = {});
 
-// Regions whose members are all element-wise, as one kernel. `values` are the members', or empty.
+// Regions of element-wise members, also before a softmax or normalization of the last result, as one kernel. `values`
+// are the members', or empty.
 std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu::LayerValues>& values = {});
 
 // A copy from one order of a tensor's elements to another.

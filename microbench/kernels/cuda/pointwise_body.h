@@ -39,11 +39,17 @@ struct PointwiseThread {
   // `call` without its addresses, which `data` has.
   INFIMUM_HOST_DEVICE static void Run(const PointwiseCall& call, const PointwiseData& data, std::int64_t thread) {
     const std::int64_t element = thread * kWidth;
-    if (element >= call.count) return;
+    T x[kWidth] = {};
+    if (element < call.count) Compute(call, data, element, true, x);
+  }
+
+  // The last step's result for `element` and the kWidth - 1 behind it; `stores`: writes the outputs.
+  INFIMUM_HOST_DEVICE static void Compute(const PointwiseCall& call, const PointwiseData& data, std::int64_t element,
+                                          bool stores, T (&x)[kWidth]) {
     T operand[kOperands][kWidth];
     Load(call, data, element, operand);
     T slot[PointwiseCall::kMostSlots][kWidth];
-    T x[kWidth] = {}, y[kWidth] = {}, z[kWidth] = {};
+    T y[kWidth] = {}, z[kWidth] = {};
     INFIMUM_UNROLL
     for (int s = 0; s < call.steps; ++s) {
       const PointwiseCall::Step& step = call.step[s];
@@ -59,7 +65,7 @@ struct PointwiseThread {
         INFIMUM_UNROLL
         for (int i = 0; i < kWidth; ++i) slot[step.save][i] = x[i];
       }
-      if (step.output >= 0) {
+      if (stores && step.output >= 0) {
         const PointwiseCall::Output& output = call.output[step.output];
         WithElement(output.element,
                     [&](auto traits) { StorePack<decltype(traits)>(data.output[step.output], element, x); });

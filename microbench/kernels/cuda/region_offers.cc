@@ -1,20 +1,22 @@
-// Regions of element-wise members as one program. Members see the same elements in shapes of their own (16x200 and
-// 3200): all are cut where any of them is.
+// Regions of element-wise members as one program, also before the rows of a softmax or normalization. Members see the
+// same elements in shapes of their own (16x200 and 3200): all are cut where any of them is.
 //
 //   [multiply in=16x200,16x1](in0,in1) ; [sigmoid in=3200](%0) ; [multiply in=3200,3200](%0,%1)
 //     dims 16x200   steps of in0 200,1   of in1 1,0
 //     multiply in0 in1, saved in 0;  sigmoid;  multiply slot 0 with the accumulator
 #include <map>
+#include <span>
 
 #include "microbench/kernels/cuda/pointwise_steps.h"
+#include "microbench/kernels/cuda/row_offers.h"
 
 namespace infimum::cuda {
 namespace {
 
 // Products of the innermost dimensions of every member, ascending: where dimensions begin and end.
-std::optional<std::vector<std::int64_t>> CutsOf(const Region& region) {
+std::optional<std::vector<std::int64_t>> CutsOf(std::span<const RegionMember> members) {
   std::vector<std::int64_t> cuts{1};
-  for (const RegionMember& member : region.members) {
+  for (const RegionMember& member : members) {
     const Shape shape = OutputShape(std::get<PointwiseConfig>(member.config));
     std::int64_t below = 1;
     for (std::size_t d = shape.rank(); d-- > 0;) cuts.push_back(below *= shape.dims[d]);
@@ -45,9 +47,9 @@ std::vector<std::int64_t> StepsOver(const std::vector<std::int64_t>& cuts, const
 bool IsWideInteger(DataType type) { return IsInteger(type) && BitsPerElement(type) > 16; }
 
 // One arithmetic in which every member is exact enough: f32 where integers, if there are any, have 16 bits at most.
-std::optional<Arithmetic> CommonArithmetic(const Region& region) {
+std::optional<Arithmetic> CommonArithmetic(std::span<const RegionMember> members) {
   bool f64 = false, floats = false, integers = false, wide = false;
-  for (const RegionMember& member : region.members) {
+  for (const RegionMember& member : members) {
     for (const DataType type : {TypesOf(member.config).input, TypesOf(member.config).output}) {
       f64 = f64 || type == DataType::kF64;
       floats = floats || IsFloatingPoint(type);
@@ -77,88 +79,152 @@ struct Reader {
   friend auto operator<=>(const Reader&, const Reader&) = default;
 };
 
-}  // namespace
+// Element-wise members as a program over the region's buffers.
+struct Chain {
+  PointwiseProgram program;
+  std::vector<std::size_t> operands;  // the program's, as numbers of the region's
 
-std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu::LayerValues>& values) {
-  if (region.members.size() < 2) return {};
-  std::size_t inputs = 0;
-  std::int64_t count = -1;
-  for (const RegionMember& member : region.members) {
-    const auto* config = std::get_if<PointwiseConfig>(&member.config);
-    if (config == nullptr) return {};
-    const std::int64_t own = ElementCount(OutputShape(*config));
-    if (count >= 0 && own != count) return {};
-    count = own;
-    for (const RegionOperand& operand : member.operands) {
-      if (operand.source == RegionOperand::Source::kInput) {
-        inputs = std::max(inputs, static_cast<std::size_t>(operand.index) + 1);
-      }
-    }
+  std::vector<const void*> OperandsOf(const KernelBuffers& buffers) const {
+    std::vector<const void*> own;
+    for (const std::size_t number : operands) own.push_back(buffers.operands[number]);
+    return own;
   }
-  const std::optional<std::vector<std::int64_t>> cuts = CutsOf(region);
-  const std::optional<Arithmetic> arithmetic = CommonArithmetic(region);
-  if (count == 0 || !cuts || !arithmetic) return {};
+};
+
+std::size_t InputsOf(const Region& region) {
+  std::size_t inputs = 0;
+  for (const RegionMember& member : region.members)
+    for (const RegionOperand& operand : member.operands)
+      if (operand.source == RegionOperand::Source::kInput)
+        inputs = std::max(inputs, static_cast<std::size_t>(operand.index) + 1);
+  return inputs;
+}
+
+// As buffers number them: inputs, then weights.
+std::size_t NumberOf(const RegionOperand& operand, std::size_t inputs) {
+  return static_cast<std::size_t>(operand.index) + (operand.source == RegionOperand::Source::kWeight ? inputs : 0);
+}
+
+// Of the first `count` members; where others follow, the last one's result is rounded to its type, as they see it.
+std::optional<Chain> ChainOf(const Region& region, std::size_t members, const std::vector<cpu::LayerValues>& values) {
+  const std::span chained = std::span(region.members).first(members);
+  std::int64_t count = -1;
+  for (const RegionMember& member : chained) {
+    const auto* config = std::get_if<PointwiseConfig>(&member.config);
+    if (config == nullptr) return std::nullopt;
+    const std::int64_t own = ElementCount(OutputShape(*config));
+    if (count >= 0 && own != count) return std::nullopt;
+    count = own;
+  }
+  const std::optional<std::vector<std::int64_t>> cuts = CutsOf(chained);
+  const std::optional<Arithmetic> arithmetic = CommonArithmetic(chained);
+  if (count == 0 || !cuts || !arithmetic) return std::nullopt;
   std::vector<std::int64_t> dims;
   for (std::size_t i = cuts->size() - 1; i-- > 0;) dims.push_back((*cuts)[i + 1] / (*cuts)[i]);
 
   // A result is saved where a member that does not follow at once reads it, or reads it beside something else.
-  const std::size_t members = region.members.size();
   std::vector<bool> saved(members, false);
   for (std::size_t m = 0; m < members; ++m) {
-    const std::vector<RegionOperand>& operands = region.members[m].operands;
+    const std::vector<RegionOperand>& operands = chained[m].operands;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (operands[i].source != RegionOperand::Source::kMember) continue;
       const auto from = static_cast<std::size_t>(operands[i].index);
       if (from + 1 != m || i > 1) saved[from] = true;
     }
   }
-  PointwiseProgram program(dims, *arithmetic);
+  const std::size_t inputs = InputsOf(region);
+  Chain chain{PointwiseProgram(dims, *arithmetic), {}};
+  PointwiseProgram& program = chain.program;
   std::map<Reader, PointwiseProgram::Place> readers;
   std::vector<PointwiseProgram::Place> results(members, PointwiseCall::kAccumulator);
-  std::vector<std::size_t> operand_order;
   for (std::size_t m = 0; m < members; ++m) {
-    const RegionMember& member = region.members[m];
+    const RegionMember& member = chained[m];
     const auto& config = std::get<PointwiseConfig>(member.config);
     const cpu::LayerValues own = m < values.size() ? values[m] : cpu::LayerValues();
-    if (!Agrees(config, own, *arithmetic)) return {};
-    const std::vector<Operand> operands = OperandsOf(member.config);
+    if (!Agrees(config, own, *arithmetic)) return std::nullopt;
+    const std::vector<Operand> operands = infimum::OperandsOf(member.config);
     std::vector<PointwiseProgram::Place> places;
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const RegionOperand& operand = member.operands[i];
-      const auto index = static_cast<std::size_t>(operand.index);
       if (operand.source == RegionOperand::Source::kMember) {
         // Element for element: a result that is repeated would have to be complete first.
-        if (ElementCount(operands[i].shape) != count) return {};
+        if (ElementCount(operands[i].shape) != count) return std::nullopt;
+        const auto index = static_cast<std::size_t>(operand.index);
         places.push_back(index + 1 == m ? PointwiseCall::kAccumulator : results[index]);
         continue;
       }
-      const std::size_t number = operand.source == RegionOperand::Source::kInput ? index : inputs + index;
+      const std::size_t number = NumberOf(operand, inputs);
       Reader reader{number, StepsOver(*cuts, operands[i].shape, OutputShape(config)), ElementOf(operands[i].type)};
       auto found = readers.find(reader);
       if (found == readers.end()) {
         found = readers.emplace(reader, program.AddOperand(reader.element, reader.steps)).first;
-        operand_order.push_back(number);
+        chain.operands.push_back(number);
       }
       places.push_back(found->second);
     }
     // Only the first step of a member finds the result before it in the accumulator.
     const bool several = places.size() > 2 && config.kind != PointwiseKind::kWhere;
-    if (several && std::count(places.begin() + 2, places.end(), PointwiseCall::kAccumulator) > 0) {
-      return {};
-    }
-    if (!AddLayer(config, own, places, program)) return {};
+    if (several && std::count(places.begin() + 2, places.end(), PointwiseCall::kAccumulator) > 0) return std::nullopt;
+    if (!AddLayer(config, own, places, program)) return std::nullopt;
     const DataType stored = config.types.output;
-    if (stored != config.types.input || !IsFloatingPoint(stored)) program.RoundResult(ElementOf(stored));
+    const bool is_seen_stored = m + 1 == members && members < region.members.size();
+    if (stored != config.types.input || !IsFloatingPoint(stored) || is_seen_stored)
+      program.RoundResult(ElementOf(stored));
     if (saved[m]) results[m] = program.SaveResult();
-    if (std::ranges::find(region.outputs, static_cast<std::int64_t>(m)) != region.outputs.end()) {
+    if (std::ranges::find(region.outputs, static_cast<std::int64_t>(m)) != region.outputs.end())
       program.AddOutput(ElementOf(stored));
-    }
   }
-  std::vector<KernelOffer> offers = ProgramOffers("pointwise-chain", std::move(program));
+  return chain;
+}
+
+// Members before a softmax or normalization of their last result.
+std::vector<KernelOffer> ChainedRowOffers(const Region& region, const std::vector<cpu::LayerValues>& values) {
+  const std::size_t chained = region.members.size() - 1;
+  const RegionMember& last = region.members.back();
+  std::optional<RowLayer> layer =
+      RowLayerOf(last.config, chained < values.size() ? values[chained] : cpu::LayerValues());
+  const auto is_member = [](const RegionOperand& one) { return one.source == RegionOperand::Source::kMember; };
+  if (!layer || !is_member(last.operands[0]) || last.operands[0].index + 1 != static_cast<std::int64_t>(chained) ||
+      std::any_of(last.operands.begin() + 1, last.operands.end(), is_member) || region.outputs.empty() ||
+      region.outputs.back() != static_cast<std::int64_t>(chained))
+    return {};
+  std::optional<Chain> chain = ChainOf(region, chained, values);
+  const Shape made = OutputsOf(region.members[chained - 1].config)[0].shape;
+  if (!chain || chain->program.arithmetic() != Arithmetic::kF32 || layer->call.arithmetic != Arithmetic::kF32 ||
+      ElementCount(made) != ElementCount(OperandsOf(last.config)[0].shape) || !chain->program.Finish())
+    return {};
+  const std::size_t inputs = InputsOf(region);
+  const std::size_t scale = layer->scale > 0 ? NumberOf(last.operands[layer->scale], inputs) : 0;
+  const std::size_t bias = layer->bias > 0 ? NumberOf(last.operands[layer->bias], inputs) : 0;
+  const auto make = [=, chain = *std::move(chain), has_scale = layer->scale > 0, has_bias = layer->bias > 0](
+                        const RowCall& variant, const KernelBuffers& buffers) {
+    ChainedRowCall call{variant, {}};
+    call.row.to = buffers.outputs.back();
+    if (has_scale) call.row.scale = buffers.operands[scale];
+    if (has_bias) call.row.bias = buffers.operands[bias];
+    // A program without results has a place for one all the same.
+    std::vector<void*> results(buffers.outputs.begin(), buffers.outputs.end() - 1);
+    if (results.empty()) results.push_back(nullptr);
+    const int width = variant.threads > 1 ? WidthOf(call.row) : 1;
+    call.chain = std::get<PointwiseCall>(chain.program.MakeCalls(width, chain.OperandsOf(buffers), results).front());
+    call.row.width = call.chain.width;
+    return std::vector<KernelCall>{call};
+  };
+  layer->name += "-chain";
+  return RowOffers(*layer, make);
+}
+
+}  // namespace
+
+std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu::LayerValues>& values) {
+  if (region.members.size() < 2) return {};
+  if (!std::holds_alternative<PointwiseConfig>(region.members.back().config)) return ChainedRowOffers(region, values);
+  const std::optional<Chain> chain = ChainOf(region, region.members.size(), values);
+  if (!chain) return {};
+  std::vector<KernelOffer> offers = ProgramOffers("pointwise-chain", chain->program);
   for (KernelOffer& offer : offers) {
-    offer.make = [make = offer.make, operand_order](const KernelBuffers& buffers) {
-      KernelBuffers own{{}, buffers.outputs, buffers.scratch};
-      for (const std::size_t number : operand_order) own.operands.push_back(buffers.operands[number]);
+    offer.make = [make = offer.make, chain = *chain](const KernelBuffers& buffers) {
+      KernelBuffers own{chain.OperandsOf(buffers), buffers.outputs, buffers.scratch};
       return make(own);
     };
   }

@@ -53,12 +53,31 @@ INFIMUM_HOST_DEVICE inline RowState<T> Combine(RowKind kind, const RowState<T>& 
   return {largest, x.b * Exp(x.a - largest) + y.b * Exp(y.a - largest), x.at};
 }
 
-template <class T, int kWidth>
+// Where a row's elements come from: memory, or a program over other tensors (pointwise_body.h).
+struct RowInMemory {
+  template <class T, int kWidth>
+  INFIMUM_HOST_DEVICE void Load(const RowCall& call, std::int64_t at, bool, T (&x)[kWidth]) const {
+    WithFloat(call.element, [&](auto traits) { LoadPack<decltype(traits)>(call.from, at, x); });
+  }
+};
+template <class Thread>
+struct RowOfProgram {
+  const PointwiseCall& chain;
+  const PointwiseData& data;
+
+  template <class T, int kWidth>
+  INFIMUM_HOST_DEVICE void Load(const RowCall&, std::int64_t at, bool is_first, T (&x)[kWidth]) const {
+    Thread::Compute(chain, data, at, is_first, x);
+  }
+};
+
+template <class T, int kWidth, class Source = RowInMemory>
 struct RowThread {
   const RowCall& call;
   std::uint32_t row;
   int thread;
   void* cache;  // of call.element; null: the row is read again
+  Source source = {};
 
   INFIMUM_HOST_DEVICE std::int64_t RowOffset() const {
     const RowSpace& space = call.space;
@@ -79,21 +98,19 @@ struct RowThread {
     const std::int64_t base = RowOffset();
     const auto stride = static_cast<std::uint32_t>(call.threads * kWidth);
     for (std::uint32_t i = static_cast<std::uint32_t>(thread * kWidth); i < call.space.length; i += stride) {
-      T x[kWidth];
-      WithFloat(call.element, [&](auto traits) {
-        using Traits = decltype(traits);
-        using Stored = typename Traits::Stored;
-        using Elements = Pack<Stored, kWidth>;
-        Elements pack;
-        if (cache != nullptr && !first_pass) {
-          pack = Elements::Load(static_cast<const Stored*>(cache) + i);
-        } else {
-          pack = Elements::Load(static_cast<const Stored*>(call.from) + Offset(base, i));
-          if (cache != nullptr) pack.Store(static_cast<Stored*>(cache) + i);
-        }
-        INFIMUM_UNROLL
-        for (int e = 0; e < kWidth; ++e) x[e] = Traits::template Read<T>(pack[e]);
-      });
+      T x[kWidth] = {};
+      const bool is_cached = cache != nullptr && !first_pass;
+      if (!is_cached) source.Load(call, Offset(base, i), first_pass, x);
+      if (cache != nullptr) {
+        WithFloat(call.element, [&](auto traits) {
+          using Traits = decltype(traits);
+          if (is_cached) {
+            LoadPack<Traits>(cache, i, x);
+          } else {
+            StorePack<Traits>(cache, i, x);
+          }
+        });
+      }
       function(i, x);
     }
   }

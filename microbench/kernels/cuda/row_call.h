@@ -52,6 +52,18 @@ struct RowCall {
   bool caches = false;  // the row stays in shared memory between its passes
 };
 
+// Rows whose elements a program makes, at their places in memory: residual additions before a normalization, scales and
+// masks before a softmax. Its outputs are written too, and `row.from` is not read.
+struct ChainedRowCall {
+  RowCall row;
+  PointwiseCall chain;
+};
+// All of it that differs from one launch of a compiled kernel to another.
+struct ChainedRowData {
+  RowCall row;
+  PointwiseData chain;
+};
+
 enum class ReduceKind : std::uint8_t {
 #define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) kind,
 #define INFIMUM_ARGUMENT(kind, name, fold) kind,

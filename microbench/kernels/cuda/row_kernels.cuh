@@ -22,13 +22,11 @@ __device__ RowState<T> CombineWarp(RowKind kind, RowState<T> state) {
 }
 
 // A thread for each row.
-template <class T>
-__global__ void __launch_bounds__(kRowThreads) RowKernelByThread(const __grid_constant__ RowCall argument) {
-  RowCall call = argument;
-  INFIMUM_KNOWN(call)
+template <class T, class Source>
+__device__ void RowByThread(const RowCall& call, const Source& source) {
   const std::uint32_t row = blockIdx.x * kRowThreads + threadIdx.x;
   if (row >= call.space.rows) return;
-  const RowThread<T, 1> thread{call, row, 0, nullptr};
+  const RowThread<T, 1, Source> thread{call, row, 0, nullptr, source};
   RowTotals<T> totals;
   for (int pass = 0; pass < RowPasses(call.kind); ++pass) {
     thread.Conclude(pass, thread.Pass(pass, totals), totals);
@@ -37,16 +35,14 @@ __global__ void __launch_bounds__(kRowThreads) RowKernelByThread(const __grid_co
 }
 
 // A warp for each row, eight in a block; they need no barrier.
-template <class T, int kWidth>
-__global__ void __launch_bounds__(kRowThreads) RowKernelByWarp(const __grid_constant__ RowCall argument) {
-  RowCall call = argument;
-  INFIMUM_KNOWN(call)
+template <class T, int kWidth, class Source>
+__device__ void RowByWarp(const RowCall& call, const Source& source) {
   extern __shared__ __align__(16) unsigned char shared[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::uint32_t row = blockIdx.x * (kRowThreads / 32) + static_cast<std::uint32_t>(warp);
   if (row >= call.space.rows) return;
   void* cache = call.caches ? shared + warp * RowCacheBytes(call) : nullptr;
-  const RowThread<T, kWidth> thread{call, row, static_cast<int>(threadIdx.x) % 32, cache};
+  const RowThread<T, kWidth, Source> thread{call, row, static_cast<int>(threadIdx.x) % 32, cache, source};
   RowTotals<T> totals;
   for (int pass = 0; pass < RowPasses(call.kind); ++pass) {
     thread.Conclude(pass, CombineWarp(call.kind, thread.Pass(pass, totals)), totals);
@@ -55,15 +51,14 @@ __global__ void __launch_bounds__(kRowThreads) RowKernelByWarp(const __grid_cons
 }
 
 // A block for each row.
-template <class T, int kWidth>
-__global__ void __launch_bounds__(1024) RowKernelByBlock(const __grid_constant__ RowCall argument) {
-  RowCall call = argument;
-  INFIMUM_KNOWN(call)
+template <class T, int kWidth, class Source>
+__device__ void RowByBlock(const RowCall& call, const Source& source) {
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ RowState<T> states[2][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int warps = static_cast<int>(blockDim.x) / 32;
-  const RowThread<T, kWidth> thread{call, blockIdx.x, static_cast<int>(threadIdx.x), call.caches ? shared : nullptr};
+  const RowThread<T, kWidth, Source> thread{call, blockIdx.x, static_cast<int>(threadIdx.x),
+                                            call.caches ? shared : nullptr, source};
   RowTotals<T> totals;
   for (int pass = 0; pass < RowPasses(call.kind); ++pass) {
     RowState<T> state = CombineWarp(call.kind, thread.Pass(pass, totals));
@@ -74,6 +69,25 @@ __global__ void __launch_bounds__(1024) RowKernelByBlock(const __grid_constant__
     thread.Conclude(pass, CombineWarp(call.kind, state), totals);
   }
   thread.Write(totals);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kRowThreads) RowKernelByThread(const __grid_constant__ RowCall argument) {
+  RowCall call = argument;
+  INFIMUM_KNOWN(call)
+  RowByThread<T>(call, RowInMemory());
+}
+template <class T, int kWidth>
+__global__ void __launch_bounds__(kRowThreads) RowKernelByWarp(const __grid_constant__ RowCall argument) {
+  RowCall call = argument;
+  INFIMUM_KNOWN(call)
+  RowByWarp<T, kWidth>(call, RowInMemory());
+}
+template <class T, int kWidth>
+__global__ void __launch_bounds__(1024) RowKernelByBlock(const __grid_constant__ RowCall argument) {
+  RowCall call = argument;
+  INFIMUM_KNOWN(call)
+  RowByBlock<T, kWidth>(call, RowInMemory());
 }
 
 template <class T>

@@ -1,4 +1,6 @@
 // Softmax, normalizations and running sums: rows with one thread, a warp or a block each.
+#include "microbench/kernels/cuda/row_offers.h"
+
 #include "microbench/kernels/cuda/pointwise_steps.h"
 #include "microbench/reference/index_map.h"
 
@@ -27,52 +29,6 @@ bool CanTake(const RowCall& call, int width) {
          (call.bias == nullptr || IsAligned(call.bias, parameters));
 }
 
-int WidthOf(const RowCall& call) {
-  const int whole = call.element == Element::kF16 || call.element == Element::kBF16 ? 8 : 4;
-  for (int width = whole; width >= 4; width /= 2) {
-    if (CanTake(call, width)) return width;
-  }
-  return 1;
-}
-
-struct Parameters {
-  std::size_t scale = 0, bias = 0;  // operands; 0: none
-};
-
-std::vector<KernelOffer> RowOffers(const std::string& name, const RowCall& call, Parameters parameters) {
-  const std::int64_t length = call.space.length;
-  if (length == 0 || call.space.rows == 0) return {};
-  std::vector<KernelOffer> offers;
-  const auto add = [&](std::string variant, int threads, bool caches) {
-    const auto make = [=](const KernelBuffers& buffers) {
-      RowCall own = call;
-      own.from = buffers.operands[0];
-      own.to = buffers.outputs[0];
-      if (parameters.scale > 0) own.scale = buffers.operands[parameters.scale];
-      if (parameters.bias > 0) own.bias = buffers.operands[parameters.bias];
-      own.threads = threads;
-      own.caches = caches;
-      own.width = threads == 1 ? 1 : WidthOf(own);
-      return std::vector<KernelCall>{own};
-    };
-    offers.push_back({name + ":" + variant, 0, make});
-  };
-  const bool lies_together = call.space.step == 1;
-  // A warp whose lanes are rows reads neighbours where rows are neighbours.
-  if (!lies_together || length <= 64) add("thread", 1, false);
-  if (lies_together || length >= 32) {
-    const bool fits = CacheBytes(call) <= kSharedBytes / 8 - 16;
-    if (length <= 8192) add("warp", 32, false);
-    if (fits && length > 128) add("warp-cached", 32, true);
-  }
-  for (int threads : {128, 256, 512, 1024}) {
-    if (length < threads || (threads < 1024 && length > std::int64_t{threads} * 128)) continue;
-    if (CacheBytes(call) <= kSharedBytes - 1024) add("block" + std::to_string(threads) + "-cached", threads, true);
-    if (threads >= 256) add("block" + std::to_string(threads), threads, false);
-  }
-  return offers;
-}
-
 RowSpace SpaceOf(const AxisLines& lines) {
   RowSpace space;
   space.rows = static_cast<std::uint32_t>(lines.outer * lines.inner);
@@ -91,55 +47,53 @@ bool Fits(const AxisLines& lines) {
   return lines.length > 0 && rows > 0 && FitsCount(lines.length) && FitsCount(rows);
 }
 
-}  // namespace
-
-std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config) {
+std::optional<RowLayer> RowLayerOf(const SoftmaxConfig& config) {
   const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
   const AxisLines lines = LinesOf(config.input, config.axis);
-  if (!arithmetic || !RealArithmetic(config.types.output) || !Fits(lines)) return {};
+  if (!arithmetic || !RealArithmetic(config.types.output) || !Fits(lines)) return std::nullopt;
   auto call = CallOf<RowCall>(*arithmetic, config.types);
   call.kind = config.kind == SoftmaxKind::kSoftmax      ? RowKind::kSoftmax
               : config.kind == SoftmaxKind::kLogSoftmax ? RowKind::kLogSoftmax
                                                         : RowKind::kHardmax;
   call.space = SpaceOf(lines);
-  return RowOffers("softmax", call, {});
+  return RowLayer{"softmax", call};
 }
 
-std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu::LayerValues& values) {
-  if (values.quantized()) return {};
-  if (config.kind == NormalizationKind::kBatch) return BatchNormalizationOffers(config, values);
+std::vector<KernelOffer> LocalResponseOffers(const NormalizationConfig& config, const cpu::LayerValues& values) {
   const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
-  if (!arithmetic || !RealArithmetic(config.types.output)) return {};
+  const std::int64_t count = ElementCount(config.input);
+  if (!arithmetic || count == 0 || !FitsCount(count) || config.types.input != config.types.output) return {};
+  ResponseCall call;
+  call.arithmetic = *arithmetic;
+  call.element = ElementOf(config.types.input);
+  call.count = static_cast<std::uint32_t>(count);
+  call.pixels = FastDivisor(ElementsBetween(config.input, 2, config.input.rank()));
+  call.channels = FastDivisor(config.input.rank() > 1 ? config.input.dims[1] : 1);
+  call.size = static_cast<std::int32_t>(config.size);
+  call.alpha = values.response_alpha;
+  call.beta = values.response_beta;
+  call.k = values.response_k;
+  return {OneCall("lrn:simple", call)};
+}
+
+std::optional<RowLayer> RowLayerOf(const NormalizationConfig& config, const cpu::LayerValues& values) {
+  const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
+  if (values.quantized() || !arithmetic || !RealArithmetic(config.types.output)) return std::nullopt;
   const std::int64_t count = ElementCount(config.input);
   const std::size_t rank = config.input.rank();
   if (count == 0) return {};
   std::int64_t images = rank > 0 ? config.input.dims[0] : 1, channels = rank > 1 ? config.input.dims[1] : 1;
   const std::int64_t pixels = count / images / channels;
 
-  if (config.kind == NormalizationKind::kLocalResponse) {
-    if (!FitsCount(count) || config.types.input != config.types.output) return {};
-    ResponseCall call;
-    call.arithmetic = *arithmetic;
-    call.element = ElementOf(config.types.input);
-    call.count = static_cast<std::uint32_t>(count);
-    call.pixels = FastDivisor(pixels);
-    call.channels = FastDivisor(channels);
-    call.size = static_cast<std::int32_t>(config.size);
-    call.alpha = values.response_alpha;
-    call.beta = values.response_beta;
-    call.k = values.response_k;
-    return {OneCall("lrn:simple", call)};
-  }
-
   auto call = CallOf<RowCall>(*arithmetic, config.types);
   call.kind = RowKind::kNormalize;
   call.epsilon = values.epsilon;
-  Parameters parameters;
+  RowLayer layer{"normalization"};
   std::size_t next = 1;
-  if (config.scale) parameters.scale = next++;
-  if (config.bias) parameters.bias = next++;
+  if (config.scale) layer.scale = next++;
+  if (config.bias) layer.bias = next++;
   if (next > 1) call.parameter_element = ElementOf(config.types.weights);
-  if (next > 1 && !RealArithmetic(config.types.weights)) return {};
+  if (next > 1 && !RealArithmetic(config.types.weights)) return std::nullopt;
   AxisLines lines = LinesOf(config.input, std::max<std::int64_t>(0, config.axis));
   switch (config.kind) {
     case NormalizationKind::kRms:
@@ -156,7 +110,7 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
       break;
     case NormalizationKind::kGroup: {
       const std::int64_t groups = std::max<std::int64_t>(1, config.groups), members = channels / groups;
-      if (channels % groups != 0) return {};
+      if (channels % groups != 0) return std::nullopt;
       lines = {images * groups, members * pixels, 1};
       call.parameter_rows = FastDivisor(groups);
       call.parameter_row_step = static_cast<std::uint32_t>(members);
@@ -175,9 +129,9 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
       call.parameter_run = FastDivisor(images * pixels);
       break;
     default:
-      return {};
+      return std::nullopt;
   }
-  if (!Fits(lines)) return {};
+  if (!Fits(lines)) return std::nullopt;
   call.space = SpaceOf(lines);
   if (config.kind == NormalizationKind::kMeanVariance && images > 1) {
     // A channel's row is in as many pieces as there are images.
@@ -187,7 +141,77 @@ std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu:
     call.space.run = FastDivisor(pixels);
     call.space.segment_step = channels * pixels;
   }
-  return RowOffers("normalization", call, parameters);
+  layer.call = call;
+  return layer;
+}
+
+// A layer alone: its rows are in memory.
+std::vector<KernelOffer> OffersOf(const std::optional<RowLayer>& layer) {
+  if (!layer) return {};
+  const auto make = [scale = layer->scale, bias = layer->bias](const RowCall& variant, const KernelBuffers& buffers) {
+    RowCall own = variant;
+    own.from = buffers.operands[0];
+    own.to = buffers.outputs[0];
+    if (scale > 0) own.scale = buffers.operands[scale];
+    if (bias > 0) own.bias = buffers.operands[bias];
+    if (own.threads > 1) own.width = WidthOf(own);
+    return std::vector<KernelCall>{own};
+  };
+  return RowOffers(*layer, make);
+}
+
+}  // namespace
+
+int WidthOf(const RowCall& call) {
+  const int whole = call.element == Element::kF16 || call.element == Element::kBF16 ? 8 : 4;
+  for (int width = whole; width >= 4; width /= 2) {
+    if (CanTake(call, width)) return width;
+  }
+  return 1;
+}
+
+std::vector<KernelOffer> RowOffers(
+    const RowLayer& layer, const std::function<std::vector<KernelCall>(const RowCall&, const KernelBuffers&)>& make) {
+  const std::int64_t length = layer.call.space.length;
+  if (length == 0 || layer.call.space.rows == 0) return {};
+  std::vector<KernelOffer> offers;
+  const auto add = [&](std::string variant, int threads, bool caches) {
+    RowCall call = layer.call;
+    call.threads = threads;
+    call.caches = caches;
+    offers.push_back(
+        {layer.name + ":" + variant, 0, [call, make](const KernelBuffers& buffers) { return make(call, buffers); }});
+  };
+  const bool lies_together = layer.call.space.step == 1;
+  // A warp whose lanes are rows reads neighbours where rows are neighbours.
+  if (!lies_together || length <= 64) add("thread", 1, false);
+  if (lies_together || length >= 32) {
+    const bool fits = CacheBytes(layer.call) <= kSharedBytes / 8 - 16;
+    if (length <= 8192) add("warp", 32, false);
+    if (fits && length > 128) add("warp-cached", 32, true);
+  }
+  for (int threads : {128, 256, 512, 1024}) {
+    if (length < threads || (threads < 1024 && length > std::int64_t{threads} * 128)) continue;
+    if (CacheBytes(layer.call) <= kSharedBytes - 1024)
+      add("block" + std::to_string(threads) + "-cached", threads, true);
+    if (threads >= 256) add("block" + std::to_string(threads), threads, false);
+  }
+  return offers;
+}
+
+std::optional<RowLayer> RowLayerOf(const LayerConfig& config, const cpu::LayerValues& values) {
+  if (const auto* softmax = std::get_if<SoftmaxConfig>(&config)) return RowLayerOf(*softmax);
+  const auto* normalization = std::get_if<NormalizationConfig>(&config);
+  return normalization != nullptr ? RowLayerOf(*normalization, values) : std::nullopt;
+}
+
+std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config) { return OffersOf(RowLayerOf(config)); }
+
+std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu::LayerValues& values) {
+  if (values.quantized()) return {};
+  if (config.kind == NormalizationKind::kBatch) return BatchNormalizationOffers(config, values);
+  if (config.kind == NormalizationKind::kLocalResponse) return LocalResponseOffers(config, values);
+  return OffersOf(RowLayerOf(config, values));
 }
 
 std::vector<KernelOffer> OffersFor(const ScanConfig& config) {

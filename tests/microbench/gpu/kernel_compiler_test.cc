@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
 
 #include "infimum/base/file_text.h"
 #include "microbench/gpu/device/kernel_loader.h"
@@ -39,27 +40,31 @@ std::unique_ptr<KernelCompiler> CompilerFor(std::int64_t capability, const std::
 const std::map<std::string, KernelLaunch>& AllLaunches() {
   static const std::map<std::string, KernelLaunch> all = [] {
     std::map<std::string, KernelLaunch> launches;
-    const auto add_layer = [&](const LayerConfig& config) {
+    // Of a layer or a region.
+    const auto add_kernels_of = [&](const auto& config, std::size_t outputs) {
       KernelBuffers buffers;
       std::uintptr_t address = 1 << 20;
       const auto next = [&] { return reinterpret_cast<void*>(address += 1 << 20); };
-      for (std::size_t i = 0; i < OperandsOf(config).size(); ++i) buffers.operands.push_back(next());
-      for (std::size_t i = 0; i < OutputsOf(config).size(); ++i) buffers.outputs.push_back(next());
+      for (std::size_t i = 0; i < 16; ++i) buffers.operands.push_back(next());
+      for (std::size_t i = 0; i < outputs; ++i) buffers.outputs.push_back(next());
       buffers.scratch = next();
       for (const KernelOffer& offer : KernelsFor(config))
         for (const KernelCall& call : offer.make(buffers))
           if (std::optional<KernelLaunch> launch = LaunchOf(call)) launches.emplace(launch->key(), *launch);
     };
+    const auto add_layer = [&](const LayerConfig& config) { add_kernels_of(config, OutputsOf(config).size()); };
     testing::RandomLayers random(7);
     for (std::size_t i = 0; i < testing::Cases(2000); ++i) add_layer(random.Layer());
     for (const char* file :
          {"cpu/layers/movement.txt", "cpu/layers/normalization.txt", "cpu/layers/pointwise_binary.txt",
           "cpu/layers/pointwise_conversion.txt", "cpu/layers/pointwise_unary.txt", "cpu/layers/pooling.txt",
-          "cpu/layers/reduction.txt", "cpu/layers/resample.txt", "gpu/layers/kernels.txt"}) {
+          "cpu/layers/reduction.txt", "cpu/layers/region.txt", "cpu/layers/resample.txt", "gpu/layers/kernels.txt"}) {
       std::ifstream stream(testing::SourceFolder() + "/tests/microbench/" + file);
       for (std::string line; std::getline(stream, line);) {
         const Result<LayerConfig> config = ParseLayerConfig(line);
         if (config.ok()) add_layer(*config);
+        if (const Result<Region> region = ParseRegion(line); region.ok())
+          add_kernels_of(*region, region->outputs.size());
       }
     }
     const auto add = [&](KernelLaunch launch) { launches.emplace(launch.key(), std::move(launch)); };
@@ -80,12 +85,15 @@ const std::map<std::string, KernelLaunch>& AllLaunches() {
   return all;
 }
 
-// A seeded sample; of a long run fifty times as many.
+// A seeded sample, of each header one at least; of a long run fifty times as many.
 std::vector<const KernelLaunch*> Sampled(std::size_t count) {
   std::vector<const KernelLaunch*> sample;
   for (const auto& [key, launch] : AllLaunches()) sample.push_back(&launch);
   std::mt19937_64 random(7);
   std::ranges::shuffle(sample, random);
+  std::set<std::string> headers;
+  std::ranges::stable_partition(sample,
+                                [&](const KernelLaunch* launch) { return headers.insert(launch->header).second; });
   sample.resize(std::min(std::getenv("INFIMUM_LONG") != nullptr ? 50 * count : count, sample.size()));
   return sample;
 }

@@ -290,20 +290,27 @@ std::optional<double> RegionErrorOf(const Region& region, const KernelOffer& off
   return *cpu::RegionError(problem, kSeed);
 }
 
-TEST(KernelsFor, AChainOfElementWiseMembersIsOneProgram) {
+bool IsElementWise(const RegionMember& member) { return std::holds_alternative<PointwiseConfig>(member.config); }
+bool IsOfRows(const LayerConfig& config) {
+  const auto* normalization = std::get_if<NormalizationConfig>(&config);
+  return std::holds_alternative<SoftmaxConfig>(config) ||
+         (normalization != nullptr && normalization->kind != NormalizationKind::kBatch);
+}
+
+TEST(KernelsFor, AChainOfElementWiseMembersIsOneProgramAlsoBeforeRows) {
   std::vector<std::string> texts = LayersOf("microbench/cpu/layers/region.txt");
   for (const std::string& text : LayersOf("microbench/gpu/layers/kernels.txt")) texts.push_back(text);
-  int chains = 0;
+  int chains = 0, rows = 0;
   for (const std::string& text : texts) {
     if (!text.starts_with("region")) continue;
     SCOPED_TRACE(text);
     const Result<Region> region = ParseRegion(text);
     ASSERT_TRUE(region.ok()) << region.error().message;
-    const bool elementwise =
-        std::all_of(region->members.begin(), region->members.end(),
-                    [](const RegionMember& member) { return std::holds_alternative<PointwiseConfig>(member.config); });
+    const bool elementwise = std::all_of(region->members.begin(), region->members.end() - 1, IsElementWise);
+    const bool of_rows = elementwise && IsOfRows(region->members.back().config);
     const std::vector<KernelOffer> offers = KernelsFor(*region);
-    EXPECT_EQ(offers.empty(), !elementwise);
+    EXPECT_EQ(offers.empty(), !of_rows && !(elementwise && IsElementWise(region->members.back())));
+    rows += of_rows;
     for (const KernelOffer& offer : offers) {
       SCOPED_TRACE(offer.algorithm);
       ++chains;
@@ -312,6 +319,7 @@ TEST(KernelsFor, AChainOfElementWiseMembersIsOneProgram) {
     }
   }
   EXPECT_GE(chains, 8);
+  EXPECT_GE(rows, 7);
 }
 
 }  // namespace

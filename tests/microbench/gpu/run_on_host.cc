@@ -113,23 +113,34 @@ void Run(const PointwiseCall& call) {
   });
 }
 
-void Run(const RowCall& call) {
-  WithRowThread(call, [&](auto number, auto width) {
-    using T = decltype(number);
-    using Thread = RowThread<T, decltype(width)::value>;
-    std::vector<Bytes16> cache(static_cast<std::size_t>(RowCacheBytes(call) / 16));
-    void* const memory = call.caches ? cache.data() : nullptr;
-    for (std::uint32_t row = 0; row < call.space.rows; ++row) {
-      RowTotals<T> totals;
-      for (int pass = 0; pass < RowPasses(call.kind); ++pass) {
-        RowState<T> state = EmptyRowState<T>();
-        for (int thread = 0; thread < call.threads; ++thread) {
-          state = Combine(call.kind, state, Thread{call, row, thread, memory}.Pass(pass, totals));
-        }
-        Thread{call, row, 0, memory}.Conclude(pass, state, totals);
+template <class T, int kWidth, class Source>
+void RunRows(const RowCall& call, const Source& source) {
+  using Thread = RowThread<T, kWidth, Source>;
+  std::vector<Bytes16> cache(static_cast<std::size_t>(RowCacheBytes(call) / 16));
+  void* const memory = call.caches ? cache.data() : nullptr;
+  for (std::uint32_t row = 0; row < call.space.rows; ++row) {
+    RowTotals<T> totals;
+    for (int pass = 0; pass < RowPasses(call.kind); ++pass) {
+      RowState<T> state = EmptyRowState<T>();
+      for (int thread = 0; thread < call.threads; ++thread) {
+        state = Combine(call.kind, state, Thread{call, row, thread, memory, source}.Pass(pass, totals));
       }
-      for (int thread = 0; thread < call.threads; ++thread) Thread{call, row, thread, memory}.Write(totals);
+      Thread{call, row, 0, memory, source}.Conclude(pass, state, totals);
     }
+    for (int thread = 0; thread < call.threads; ++thread) Thread{call, row, thread, memory, source}.Write(totals);
+  }
+}
+
+void Run(const RowCall& call) {
+  WithRowThread(
+      call, [&](auto number, auto width) { RunRows<decltype(number), decltype(width)::value>(call, RowInMemory()); });
+}
+
+void Run(const ChainedRowCall& call) {
+  const PointwiseData data = DataOf(call.chain);
+  WithRowThread(call.row, [&](auto number, auto width) {
+    using Thread = PointwiseThread<decltype(number), decltype(width)::value, PointwiseCall::kMostOperands>;
+    RunRows<decltype(number), decltype(width)::value>(call.row, RowOfProgram<Thread>{call.chain, data});
   });
 }
 
