@@ -234,6 +234,7 @@ const Library& Cudnn() {
       .title = "cuDNN",
       .candidates = "cudnn-graph",
       .example = "eng62_k2=5_k13=1",
+      .older_candidates = "cudnn-legacy",
       .cmake_version = "3.18",
       .find_package = kFindCudnn,
       .target = "cudnn_with_frontend",

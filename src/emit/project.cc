@@ -145,10 +145,11 @@ Result<std::vector<std::string>> UsableCandidates(const Library& library, const 
     std::string reason;
     if (name.starts_with("infimum/")) {
       reason = "a kernel of infimum's own, which is not emitted";
-    } else if (!name.starts_with(prefix)) {
+    } else if (const std::string_view of = std::string_view(name).substr(0, name.find('/'));
+               of != library.candidates && (of != library.older_candidates || of.empty())) {
       reason = fmt::format("not of {}, whose candidates begin with '{}'", library.title, prefix);
     } else {
-      reason = library.refusal_of(std::string_view(name).substr(prefix.size()));
+      reason = library.refusal_of(std::string_view(name).substr(of.size() + 1));
     }
     if (!reason.empty()) {
       left_out.push_back({name, reason});

@@ -11,6 +11,7 @@
 namespace infimum::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string kRelu = "pointwise kind=relu dtype=f16:-:f16 in=802816";
@@ -74,7 +75,12 @@ TEST(Candidates, OfAGpuThatIsNotHere) {
   const Ended softmax = program.Infimum({"candidates", "--device-properties", "NVIDIA A100-SXM4-40GB",
                                          "softmax kind=softmax dtype=f16:-:f16 in=96x128x1 axis=1"});
   EXPECT_EQ(softmax.exit_code, 0) << softmax.errors;
-  EXPECT_THAT(softmax.errors, HasSubstr("cuBLAS and kernels of infimum's own, which cannot be listed without a GPU"));
+  EXPECT_THAT(softmax.errors, HasSubstr("cuDNN's graph has no operation for softmax layers"));
+  EXPECT_THAT(softmax.output,
+              AllOf(HasSubstr("cudnn-legacy/softmax/accurate/instance"), HasSubstr("infimum/softmax:")));
+  const Ended product = program.Infimum({"candidates", "--device-properties", "h200",
+                                         "matmul dtype=f16:f16:f16 a=1x8x16 b=1x16x8 bias=no weights=const"});
+  EXPECT_THAT(product.errors, HasSubstr("cuBLASLt and cuBLAS have the product too"));
   const Ended broken =
       program.Infimum({"candidates", "--device-properties", program.Write("broken.json", "{}"), kRelu});
   EXPECT_EQ(broken.exit_code, 1);

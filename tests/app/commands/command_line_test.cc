@@ -181,6 +181,18 @@ TEST(CommandLine, EmitWritesANewFolderAndNamesWhatItLeavesOut) {
   program.Run({"emit", "--layer", "matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x8 bias=no weights=const", "--contract",
                "tf32", "--library", "cublaslt", "-o", "products"});
   EXPECT_THAT(program.Read("products/CMakeLists.txt"), HasSubstr("CUDA::cublasLt"));
+  // Several libraries: a folder for each that has any of the layers.
+  const Ended all = program.Infimum({"emit", "plan.txt", "--library", "all", "-o", "all"});
+  EXPECT_EQ(all.exit_code, 0) << all.errors;
+  EXPECT_THAT(program.Read("all/onednn/CMakeLists.txt"), HasSubstr("onednn_pointwise_relu_f32_64_"));
+  EXPECT_THAT(program.Read("all/cudnn/CMakeLists.txt"), HasSubstr("cudnn_pointwise_relu_f32_64_"));
+  EXPECT_THAT(all.errors, HasSubstr("cublaslt: nothing of the plan can be emitted"));
+  EXPECT_FALSE(std::filesystem::exists(program.folder() / "all/cublaslt"));
+  const std::string convolution =
+      "convolution dtype=f16:f16:f16 in=1x8x9x9 out_channels=8 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 "
+      "bias=no weights=const";
+  program.Run({"emit", "--layer", convolution, "--library", "cudnn", "--candidate", "cudnn-legacy/winograd/tensor_op",
+               "-o", "older"});
 }
 
 }  // namespace

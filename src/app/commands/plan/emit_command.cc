@@ -1,6 +1,8 @@
 // infimum emit PLAN -o DIR: sources that call a library directly, to compile, read and change alone.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -17,18 +19,15 @@ namespace {
 struct EmitCommandOptions {
   PlanArgument plan;
   std::optional<NumericContract> contract;
-  EmitOptions emit;
+  std::vector<std::string> libraries{"onednn"};
+  std::vector<std::string> candidates;
   std::string folder;
   TalkOptions talk;
 };
 
-Result<int> RunEmit(const EmitCommandOptions& options) {
-  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, options.plan.Read(options.contract));
-  EmitOptions emit = options.emit;
-  emit.version = InfimumVersion();
+Status WriteOne(const Plan& plan, const EmitOptions& emit, const std::filesystem::path& folder, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const EmittedProject project, EmitProject(plan, emit));
-  INFIMUM_RETURN_IF_ERROR(WriteProject(project, options.folder));
-  Talk talk = options.talk.Make();
+  INFIMUM_RETURN_IF_ERROR(WriteProject(project, folder));
   for (const LeftOut& left : project.left_out)
     // Whole: two regions differ in their ends. The text of a plan has no characters that need escapes.
     talk.Say(fmt::format("left out: '{}': {}", left.what, left.reason));
@@ -36,7 +35,29 @@ Result<int> RunEmit(const EmitCommandOptions& options) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
   };
   talk.Say(fmt::format("{} written to {}, {} left out; see {}/README.md to build them",
-                       counted(project.layers, "source"), options.folder, project.left_out.size(), options.folder));
+                       counted(project.layers, "source"), folder.string(), project.left_out.size(), folder.string()));
+  return {};
+}
+
+Result<int> RunEmit(const EmitCommandOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, options.plan.Read(options.contract));
+  Talk talk = options.talk.Make();
+  const bool is_all = std::ranges::count(options.libraries, "all") > 0;
+  const std::vector<std::string> libraries = is_all ? EmittableLibraries() : options.libraries;
+  std::optional<Error> failure;
+  bool is_any = false;
+  for (const std::string& library : libraries) {
+    const bool is_alone = libraries.size() == 1;
+    std::filesystem::path folder = options.folder;
+    if (!is_alone) folder /= library;
+    const Status written = WriteOne(plan, {library, options.candidates, std::string(InfimumVersion())}, folder, talk);
+    is_any = is_any || written.ok();
+    if (written.ok()) continue;
+    // A library that has none of the layers is no reason against the others.
+    if (!is_alone) talk.Say(fmt::format("{}: {}", library, written.error().message));
+    failure = written.error();
+  }
+  if (!is_any && failure) return *failure;
   return kDone;
 }
 
@@ -52,15 +73,16 @@ void AddEmitCommand(CLI::App& app, Invocation& invocation) {
       "infimum emit plan.txt -o benchmarks");
   AddPlanArgument(command, options->plan, "what is emitted");
   AddContract(command, options->contract);
-  AddValue(command, "--library", options->emit.library, "NAME", "the library that the sources call")
+  AddList(command, "--library", options->libraries, "NAME,...",
+          "libraries that the sources call, or all; several: a folder of DIR for each")
+      ->delimiter(',')
       ->check([](const std::string& text) {
         const std::vector<std::string> names = EmittableLibraries();
-        for (const std::string& name : names)
-          if (name == text) return std::string();
-        return Quoted(text) + " is none of: " + Join(names, ", ");
+        if (text == "all" || std::ranges::count(names, text) > 0) return std::string();
+        return Quoted(text) + " is none of: " + Join(names, ", ") + ", all";
       })
       ->capture_default_str();
-  AddList(command, "--candidate", options->emit.candidates, "NAME",
+  AddList(command, "--candidate", options->candidates, "NAME",
           "only this candidate, by name; may be given again (default: all that the library offers)");
   AddValue(command, "-o,--output", options->folder, "DIR", "folder to make; it must not exist, or be empty")
       ->required();
