@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -25,14 +26,16 @@ std::vector<const Measurement*> FullestRows(std::span<const Measurement> rows) {
   return result;
 }
 
-bool EveryCandidateInReachHas(std::int64_t wanted, std::span<const Measurement> rows) {
+// Of the candidates that are asked for, or of all; what is in reach the fastest of all decides.
+bool EveryCandidateInReachHas(std::int64_t wanted, std::span<const Measurement> rows,
+                              const std::optional<std::set<std::string>>& asked) {
+  const std::vector<const Measurement*> fullest = FullestRows(rows);
   Latency best = Latency::max();
-  for (const Measurement* row : FullestRows(rows)) best = std::min(best, PointValue(row->repetitions));
-  for (const Measurement* row : FullestRows(rows)) {
-    const bool clearly_slower = PointValue(row->repetitions) > kClearlySlower * best;
-    if (!clearly_slower && static_cast<std::int64_t>(row->repetitions.size()) < wanted) return false;
-  }
-  return true;
+  for (const Measurement* row : fullest) best = std::min(best, PointValue(row->repetitions));
+  return std::ranges::all_of(fullest, [&](const Measurement* row) {
+    return (asked && !asked->contains(row->candidate.name())) || PointValue(row->repetitions) > kClearlySlower * best ||
+           static_cast<std::int64_t>(row->repetitions.size()) >= wanted;
+  });
 }
 
 Result<RowsByWorkload> FindRows(const Plan& plan, NumericContract contract, MeasurementSource& source,
@@ -58,14 +61,15 @@ Result<RowsByWorkload> FindRows(const Plan& plan, NumericContract contract, Meas
 bool IsSettled(const PlanEntry& entry, std::span<const Measurement> rows, const SettledRule& rule) {
   const auto skipped = [](const Measurement& row) { return row.outcome == Outcome::kSkipped; };
   if (std::ranges::all_of(rows, skipped)) return false;  // also where there are none
+  std::optional<std::set<std::string>> asked;
   if (rule.candidates) {
     std::set<std::string> seen;
     for (const Measurement& row : rows) seen.insert(row.candidate.name());
-    for (const std::string& name : rule.candidates(entry)) {
-      if (!seen.contains(name)) return false;
-    }
+    const std::vector<std::string> names = rule.candidates(entry);
+    asked.emplace(names.begin(), names.end());
+    if (!std::ranges::includes(seen, *asked)) return false;
   }
-  return EveryCandidateInReachHas(rule.repetitions, rows);
+  return EveryCandidateInReachHas(rule.repetitions, rows, asked);
 }
 
 Result<Plan> LeaveOutKnown(Plan plan, MeasurementSource& source, const Selection& selection, const SettledRule& rule) {

@@ -58,8 +58,8 @@ struct SettledRule {
 // A workload is settled by its rows when
 //  - there is at least one, and not all of them are skipped (a skipped row was never tried),
 //  - every expected candidate (SettledRule::candidates) has a row, and
-//  - each measured candidate has a row of `repetitions`, except those that are clearly slower: whose
-//    point value is over kClearlySlower times the best.
+//  - each measured candidate, of the expected ones where they are told, has a row of `repetitions`, except
+//    those that are clearly slower: whose point value is over kClearlySlower times the best.
 // So workloads that no candidate supports are settled, and those of a campaign that was stopped are not.
 inline constexpr double kClearlySlower = 1.5;
 bool IsSettled(const PlanEntry& entry, std::span<const Measurement> rows, const SettledRule& rule);

@@ -72,6 +72,19 @@ bool Settled(const std::vector<Measurement>& rows, const SettledRule& rule = {})
   return IsSettled(ReluEntry(), rows, rule);
 }
 
+// What was begun of others is for whoever asks for them: else a plan that asks for some would never end.
+TEST(IsSettled, AsksForRepetitionsOfTheExpectedCandidatesAlone) {
+  SettledRule rule;
+  rule.repetitions = 3;
+  const std::vector<Measurement> rows{Measured("asked", 10, 3), Measured("begun", 9, 1)};
+  EXPECT_FALSE(Settled(rows, rule));
+  const std::string library = rows[0].candidate.library;
+  rule.candidates = [&](const PlanEntry&) { return std::vector<std::string>{library + "/asked"}; };
+  EXPECT_TRUE(Settled(rows, rule));
+  rule.candidates = [&](const PlanEntry&) { return std::vector<std::string>{library + "/begun"}; };
+  EXPECT_FALSE(Settled(rows, rule));
+}
+
 TEST(BuildPlan, HoldsEachWorkloadOnceLargestShareFirst) {
   const Plan plan = PlanOf(Model("m"));
   EXPECT_THAT(Texts(plan), ElementsAre(kMatMulText, kReluText, kAddText));

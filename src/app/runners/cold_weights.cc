@@ -16,13 +16,16 @@ namespace {
 
 class Collector {
  public:
-  void Add(const Workload& workload, NumericContract contract, const std::vector<std::string>& candidates) {
+  void Add(const Workload& workload, NumericContract contract, const std::vector<std::string>& candidates,
+           std::optional<Latency> time = std::nullopt) {
     if (candidates.empty() || !HasConstants(workload)) return;
     const auto [found, is_new] = entries_.try_emplace(KeyOf(workload));
     if (is_new) {
       found->second.entry.workload = workload;
       found->second.entry.contract = contract;
     }
+    if (time) found->second.time = *time;
+    found->second.uses += time.has_value();
     names_[found->first].insert(candidates.begin(), candidates.end());
   }
 
@@ -30,7 +33,7 @@ class Collector {
     std::vector<ColdWeightsEntry> entries;
     for (const auto& [key, entry] : entries_) {
       const std::set<std::string>& names = names_.at(key);
-      entries.push_back({entry.entry, {names.begin(), names.end()}});
+      entries.push_back({entry.entry, {names.begin(), names.end()}, entry.time, entry.uses});
     }
     std::ranges::stable_sort(entries, std::ranges::greater(),
                              [](const ColdWeightsEntry& one) { return ConstantBytesOf(one.entry.workload); });
@@ -70,13 +73,14 @@ ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket)
   const auto add_layer = [&](LayerId layer, Collector& to) {
     const std::optional<Workload>& workload = graph.layer(layer).workload;
     const std::optional<Candidate>& candidate = bracket.layers[layer.index()].candidate;
-    if (workload && candidate) to.Add(*workload, contract_of(*workload), {candidate->name()});
+    if (workload && candidate)
+      to.Add(*workload, contract_of(*workload), {candidate->name()}, bracket.layers[layer.index()].latency);
   };
   std::vector<bool> taken(bracket.layers.size(), false);
   for (const RegionLatency& region : bracket.regions) {
     if (!region.region || !region.is_chosen) continue;
     const Workload& workload = region.region->workload;
-    chosen.Add(workload, contract_of(workload), {region.candidate.name()});
+    chosen.Add(workload, contract_of(workload), {region.candidate.name()}, region.latency);
     for (const LayerId layer : region.layers) taken[layer.index()] = true;
   }
   for (const LayerLatency& layer : bracket.layers) add_layer(layer.layer, taken[layer.layer.index()] ? layers : chosen);
@@ -90,6 +94,40 @@ ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket)
     }
   }
   return {chosen.Take(), layers.Take()};
+}
+
+Result<std::vector<ColdWeightsEntry>> ColdRivals(const std::vector<ColdWeightsEntry>& chosen, MeasurementSource& source,
+                                                 const Selection& selection) {
+  constexpr double kClearly = 0.97;
+  struct Rival {
+    Latency gain{0};
+    ColdWeightsEntry entry;
+  };
+  std::vector<Rival> rivals;
+  for (const ColdWeightsEntry& one : chosen) {
+    const std::vector<WorkloadKey> key{KeyOf(one.entry.workload)};
+    Selection state = selection;
+    state.contract = one.entry.contract;
+    state.cache = CacheState::kColdWeights;
+    std::set<std::string> known;
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<Measurement> cold, source.Find(key, state));
+    for (const Measurement& row : cold) known.insert(row.candidate.name());
+    state.cache = CacheState::kWarm;
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<Measurement> warm, source.Find(key, state));
+    const Measurement* best = nullptr;
+    for (const Measurement& row : warm) {
+      if (row.outcome != Outcome::kMeasured || row.candidate.is_observed() || known.contains(row.candidate.name()))
+        continue;
+      if (best == nullptr || PointValue(row.repetitions) < PointValue(best->repetitions)) best = &row;
+    }
+    if (best == nullptr || PointValue(best->repetitions) > kClearly * one.time) continue;
+    const Latency gain = static_cast<double>(one.uses) * (one.time - PointValue(best->repetitions));
+    rivals.push_back({gain, {one.entry, {best->candidate.name()}, one.time, one.uses}});
+  }
+  std::ranges::stable_sort(rivals, std::ranges::greater(), &Rival::gain);
+  std::vector<ColdWeightsEntry> entries;
+  for (Rival& rival : rivals) entries.push_back(std::move(rival.entry));
+  return entries;
 }
 
 namespace {
@@ -160,7 +198,7 @@ class ColdCampaign {
 
 Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,
                           const Selection& selection, const CampaignOptions& campaign, Store& store, Talk& talk) {
-  constexpr int kMostTurns = 10;
+  constexpr int kMostTurns = 20;
   ColdCampaign cold(installation, here, campaign, store, talk);
   // A candidate that was not measured is taken to lose least: where it could be the best it is chosen, and measured in
   // the next turn. The layers' rows may change what regions with the same weights are taken to lose.
@@ -168,7 +206,13 @@ Status MeasureColdWeights(const Installation& installation, const RunnerDescript
     INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(graph, store, selection));
     const ColdWeightsPlan wanted = PlanColdWeights(graph, bracket);
     INFIMUM_ASSIGN_OR_RETURN(bool goes_on, cold.Measure(wanted.chosen, selection, "the best candidates"));
-    if (goes_on && !cold.HasMeasured()) {
+    bool has_measured = cold.HasMeasured();
+    if (goes_on && !has_measured) {
+      INFIMUM_ASSIGN_OR_RETURN(const std::vector<ColdWeightsEntry> rivals, ColdRivals(wanted.chosen, store, selection));
+      INFIMUM_ASSIGN_OR_RETURN(goes_on, cold.Measure(rivals, selection, "rivals"));
+      has_measured = cold.HasMeasured();
+    }
+    if (goes_on && !has_measured) {
       INFIMUM_ASSIGN_OR_RETURN(goes_on, cold.Measure(wanted.layers, selection, "layers that run fused"));
       goes_on = goes_on && cold.HasMeasured();
     }

@@ -2,9 +2,8 @@
 //
 //   resnet50: the best candidates of 26 configurations with weights, then of 8 and of 3 that are chosen in their place
 //
-// First what the bound and R run, those with most weights before the others; then the candidates that cannot be told
-// from these, and layers that run fused. Another candidate might be better with weights from memory: that takes
-// `infimum bench PLAN --cache cold-weights`, which measures them all.
+// First what the bound and R run, those with most weights before the others; then rivals, which would be better if they
+// lost nothing by their weights, where most is to be gained first; last layers that run fused.
 #pragma once
 
 #include <string>
@@ -22,6 +21,8 @@ namespace infimum {
 struct ColdWeightsEntry {
   PlanEntry entry;
   std::vector<std::string> candidates;  // names, ascending
+  Latency time{0};                      // of the best, in the bracket's cache state
+  std::int64_t uses = 0;                // layers and regions that are this workload
 };
 
 // Each by descending bytes of constants.
@@ -30,6 +31,12 @@ struct ColdWeightsPlan {
   std::vector<ColdWeightsEntry> layers;  // the best of layers that run fused there
 };
 ColdWeightsPlan PlanColdWeights(const ModelGraph& graph, const Bracket& bracket);
+
+// Of what is chosen the candidate of least warm time that was not measured with weights from memory, where that time is
+// clearly less than what the best takes; by descending gain over the model. What a candidate loses nobody knows before:
+// one that fetches its weights ahead loses nothing.
+Result<std::vector<ColdWeightsEntry>> ColdRivals(const std::vector<ColdWeightsEntry>& chosen, MeasurementSource& source,
+                                                 const Selection& selection);
 
 // Measures what the store lacks of them in this environment, until what is chosen no longer changes by it, and within
 // `campaign.budget`.
