@@ -60,13 +60,10 @@ Offers DirectOffers(const RecurrentConfig& config, const LayerValues&, const Epi
   return RecurrentOffers(config);
 }
 
-// Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten. VNNI
-// multiplies unsigned by signed bytes.
+// Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
 template <class Config>
 Offers ExactByteOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
-  const bool has_vnni = Features().avx512_vnni || Features().avx_vnni;
-  const bool is_wanted = !has_vnni || config.types.weights == DataType::kU8;
-  return epilogue.empty() && is_wanted ? WordProductOffers(config, values) : Offers();
+  return epilogue.empty() ? WordProductOffers(config, values) : Offers();
 }
 Offers OwnOffers(const ConvolutionConfig& config, const LayerValues& values, const Epilogue& epilogue) {
   Offers own =

@@ -43,8 +43,9 @@ std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerVal
 // over them for each row of a; infimum/stored-panels makes a part f32 that all rows share; infimum/stored-dots has a in
 // 8 bits, rounded for each block, where the layer allows it.
 std::vector<Offer> StoredProductOffers(const MatMulConfig& config, const VectorKernels& kernels, bool has_vnni);
-// Products and convolutions of bytes with constant weights, in 16 bits and exact: infimum/as-s16/panels. Of
-// convolutions one group of channels, at most two dimensions.
+// Products and convolutions of bytes with constant weights, exact: infimum/byte-panels with AVX-512 VNNI and signed
+// weights; in 16 bits infimum/as-s16/panels, where the library's are not exact. Of convolutions one group of channels,
+// at most two dimensions.
 std::vector<Offer> WordProductOffers(const ConvolutionConfig& config, const LayerValues& values);
 std::vector<Offer> WordProductOffers(const MatMulConfig& config, const LayerValues& values);
 // Convolutions of 3x3 taps by minimal filtering in f32: infimum/winograd-4x4, -2x2 on images with the channels last,

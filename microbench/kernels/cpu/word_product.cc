@@ -1,10 +1,12 @@
 // Products and convolutions of 8-bit integers on processors without VNNI, whose products of bytes are added in pairs of
 // 16 bits, which overflow: elements are widened to 16 bits, and two products at a time are added in 32 (pmaddwd). That
-// is exact whatever the weights, and takes no more multiplications than bytes do there.
+// is exact whatever the weights, and takes no more multiplications than bytes do there. With VNNI four products of an
+// unsigned and a signed byte are added in 32 bits: signed elements are moved by 128, and what that and the zero point
+// add to a sum is taken off before it begins.
 //
-//   in=1x64x56x56, 256 channels out, 1x1 taps:  [3136 x 64] by [64 x 256], 32 pairs deep
+//   in=1x64x56x56, 256 channels out, 1x1 taps:  [3136 x 64] by [64 x 256], 32 pairs or 16 fours deep
 //
-// A block of pixels at a time: what each of them reads becomes a row of 16 bits, less the zero point, so that what lies
+// A block of pixels at a time: what each of them reads becomes a row, of 16 bits less the zero point, so that what lies
 // outside of the image is zero; panels of 64 columns go over the rows, and the sums are scaled and rounded at the end.
 // Of large windows a row has one tap after the other, so that a block has many pixels and weights are read once for all
 // of them. Images have the channels last.
@@ -89,7 +91,9 @@ OrderOf OrderIn(const Shape& shape) { return shape.rank() == 0 ? nullptr : Chann
 
 class WordProgram : public Program {
  public:
-  WordProgram(const Windows& windows, const ProductValues& values) : windows_(windows), values_(values) {}
+  // `fours`: of 8 bits; null: pairs of 16.
+  WordProgram(const Windows& windows, const ProductValues& values, IntegerTile fours)
+      : windows_(windows), values_(values), fours_(fours) {}
 
   Status Prepare(const Problem& problem) {
     return Guarded([&]() -> Status { return Bind(problem); });
@@ -114,10 +118,18 @@ class WordProgram : public Program {
   }
 
  private:
-  // A row's, in pairs; a window has as many parts as it has taps, or one.
-  bool is_whole() const { return windows_.depth() <= kWholeWindow || windows_.channels % 2 != 0; }
+  // Elements of 32 bits, and the bytes of each.
+  std::int64_t together() const { return fours_ != nullptr ? 4 : 2; }
+  std::int64_t element_bytes() const { return 4 / together(); }
+  // What an element of 8 bits is moved by, and what a row has of one that is outside of the image.
+  std::int64_t moved() const { return fours_ != nullptr && windows_.types.input == DataType::kS8 ? 128 : 0; }
+  std::int64_t outside() const {
+    return fours_ != nullptr ? static_cast<std::int64_t>(values_.input_zero) + moved() : 0;
+  }
+  // A row's, in pairs or fours; a window has as many parts as it has taps, or one.
+  bool is_whole() const { return windows_.depth() <= kWholeWindow || windows_.channels % together() != 0; }
   std::int64_t parts() const { return is_whole() ? 1 : windows_.taps(); }
-  std::int64_t pairs() const { return CeilDivide(windows_.depth() / parts(), std::int64_t{2}); }
+  std::int64_t pairs() const { return CeilDivide(windows_.depth() / parts(), together()); }
   std::int64_t columns() const { return CeilDivide(windows_.outputs, kColumnStep) * kColumnStep; }
   std::int64_t row_step() const { return pairs() + kRowSkew; }
   std::int64_t sum_step() const { return columns() + kRowSkew; }
@@ -130,7 +142,7 @@ class WordProgram : public Program {
     PackWeights(*problem.operands[1], static_cast<std::int32_t*>(weights_buffer_.data()));
     weights_ = static_cast<const std::int32_t*>(weights_buffer_.data());
     INFIMUM_ASSIGN_OR_RETURN(scales_buffer_,
-                             AlignedBuffer::Make(static_cast<std::size_t>(2 * columns()) * sizeof(float)));
+                             AlignedBuffer::Make(static_cast<std::size_t>(3 * columns()) * sizeof(float)));
     PackScales(windows_.bias ? problem.operands[2] : nullptr, static_cast<float*>(scales_buffer_.data()));
     scales_ = static_cast<const float*>(scales_buffer_.data());
     const CpuFeatures& features = Features();
@@ -148,8 +160,9 @@ class WordProgram : public Program {
 
   // Part after part of the window, of each panel after panel of columns, of each the pairs in their order, the columns
   // of a pair side by side.
-  void PackWeights(const HostTensor& weights, std::int32_t* to) const {
+  void PackWeights(const HostTensor& weights, std::int32_t* to) {
     const std::int64_t depth = windows_.depth(), taps = windows_.taps();
+    starts_.assign(static_cast<std::size_t>(columns()), 0);
     const auto element = [&](std::int64_t k, std::int64_t column) -> std::int32_t {
       if (k >= depth || column >= windows_.outputs) return 0;
       // A pixel's row has the taps from left to right and of each all channels; a model has the taps of each channel.
@@ -161,15 +174,24 @@ class WordProgram : public Program {
     for (std::int64_t part = 0; part < parts(); ++part) {
       for (std::int64_t panel = 0; panel < columns(); panel += kPackedColumns) {
         const std::int64_t width = std::min(kPackedColumns, columns() - panel);
-        for (std::int64_t pair = part * pairs(); pair < (part + 1) * pairs(); ++pair)
-          for (std::int64_t column = panel; column < panel + width; ++column)
-            *to++ = static_cast<std::int32_t>(static_cast<std::uint32_t>(element(2 * pair, column) & 0xffff) |
-                                              static_cast<std::uint32_t>(element(2 * pair + 1, column)) << 16);
+        for (std::int64_t pair = part * pairs(); pair < (part + 1) * pairs(); ++pair) {
+          for (std::int64_t column = panel; column < panel + width; ++column) {
+            const std::int64_t bits = 8 * element_bytes();
+            std::uint32_t packed = 0;
+            for (std::int64_t e = 0; e < together(); ++e) {
+              const std::int32_t weight = element(together() * pair + e, column);
+              packed |= (static_cast<std::uint32_t>(weight) & ((1U << bits) - 1)) << (bits * e);
+              starts_[static_cast<std::size_t>(column)] -= static_cast<std::int32_t>(outside()) * weight;
+            }
+            *to++ = static_cast<std::int32_t>(packed);
+          }
+        }
       }
     }
   }
 
-  // Of each column what a sum is multiplied by, and behind them what is added to it: an integer where sums stay so.
+  // Of each column what a sum is multiplied by; behind them what is added to it, an integer where sums stay so; behind
+  // these what a sum begins with.
   void PackScales(const HostTensor* bias, float* to) const {
     for (std::int64_t column = 0; column < columns(); ++column) {
       const bool is_there = column < windows_.outputs;
@@ -180,34 +202,47 @@ class WordProgram : public Program {
       to[columns() + column] = values_.scaled
                                    ? static_cast<float>(IsInteger(windows_.types.output) ? added * scale : added)
                                    : std::bit_cast<float>(static_cast<std::int32_t>(added));
+      to[2 * columns() + column] = std::bit_cast<float>(starts_[static_cast<std::size_t>(column)]);
     }
   }
 
-  // What a pixel's window, or one tap of it, covers, less the zero point.
-  void GatherRow(std::int64_t pixel, std::int64_t part, std::int16_t* to) const {
+  // What a pixel's window, or one tap of it, covers.
+  void GatherRow(std::int64_t pixel, std::int64_t part, char* to) const {
     const std::int64_t image = pixel / (windows_.out_height * windows_.out_width),
                        row = pixel / windows_.out_width % windows_.out_height, column = pixel % windows_.out_width;
     const std::int64_t across = windows_.kernel[1];
     // Taps side by side are one run of the image.
     const std::int64_t run = is_whole() && windows_.dilation[1] == 1 ? across : 1;
     const std::int64_t first = is_whole() ? 0 : part, last = is_whole() ? windows_.taps() : part + 1;
-    for (std::int64_t tap = first; tap < last; tap += run, to += run * windows_.channels)
+    for (std::int64_t tap = first; tap < last; tap += run, to += run * windows_.channels * element_bytes())
       GatherRun(image, row * windows_.stride[0] - windows_.padding[0] + tap / across * windows_.dilation[0],
                 column * windows_.stride[1] - windows_.padding[1] + tap % across * windows_.dilation[1], run, to);
-    if (is_whole() && windows_.depth() % 2 != 0) *to = 0;
+    if (is_whole())
+      std::fill(to, to + (together() - windows_.depth() % together()) % together() * element_bytes(), char{0});
   }
 
   // Pixels side by side.
-  void GatherRun(std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t count, std::int16_t* to) const {
-    const std::int64_t channels = windows_.channels;
+  void GatherRun(std::int64_t image, std::int64_t y, std::int64_t x, std::int64_t count, char* to) const {
+    const std::int64_t channels = windows_.channels, pixel = channels * element_bytes();
     const bool is_row = y >= 0 && y < windows_.height;
     const std::int64_t begin = is_row ? std::clamp<std::int64_t>(-x, 0, count) : count;
     const std::int64_t end = is_row ? std::clamp<std::int64_t>(windows_.width - x, begin, count) : count;
-    std::fill(to, to + begin * channels, std::int16_t{0});
+    // Words are less the zero point.
+    const char nothing = static_cast<char>(outside());
+    std::fill(to, to + begin * pixel, nothing);
     if (begin < end)
-      widen_(input_.As<char>() + ((image * windows_.height + y) * windows_.width + x + begin) * channels,
-             to + begin * channels, (end - begin) * channels, static_cast<std::int32_t>(values_.input_zero));
-    std::fill(to + end * channels, to + count * channels, std::int16_t{0});
+      Copy(input_.As<char>() + ((image * windows_.height + y) * windows_.width + x + begin) * channels,
+           to + begin * pixel, (end - begin) * channels);
+    std::fill(to + end * pixel, to + count * pixel, nothing);
+  }
+
+  void Copy(const char* from, char* to, std::int64_t count) const {
+    if (fours_ == nullptr) {
+      widen_(from, reinterpret_cast<std::int16_t*>(to), count, static_cast<std::int32_t>(values_.input_zero));
+      return;
+    }
+    const auto flipped = static_cast<char>(moved());  // the sign's bit: x + 128
+    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<char>(from[i] ^ flipped);
   }
 
   void RunBlock(std::int64_t begin, std::int64_t end) {
@@ -215,16 +250,20 @@ class WordProgram : public Program {
     std::int32_t* const sums = rows + together_ * row_step();
     const std::int64_t count = end - begin;
     const std::int32_t *weights = weights_, *const weights_end = weights_ + parts() * pairs() * columns();
+    if (fours_ != nullptr)
+      for (std::int64_t i = 0; i < count; ++i)
+        std::copy_n(reinterpret_cast<const std::int32_t*>(scales_ + 2 * columns()), columns(), sums + i * sum_step());
+    const IntegerTile add = fours_ != nullptr ? fours_ : kernels_.pair_tile;
     for (std::int64_t part = 0; part < parts(); ++part) {
       for (std::int64_t i = 0; i < count; ++i)
-        GatherRow(begin + i, part, reinterpret_cast<std::int16_t*>(rows + i * row_step()));
+        GatherRow(begin + i, part, reinterpret_cast<char*>(rows + i * row_step()));
       for (std::int64_t panel = 0; panel < columns(); panel += kPackedColumns) {
         const std::int64_t width = std::min(kPackedColumns, columns() - panel);
         for (std::int64_t k = 0; k < pairs(); k += depth_) {
           const std::int64_t depth = std::min(depth_, pairs() - k);
           const std::int32_t *const own = weights, *const next = own + depth * width;
-          kernels_.pair_tile(own, width, depth, rows + k, row_step(), count, sums + panel, sum_step(),
-                             part == 0 && k == 0, weights_end - next >= depth * width ? next : own);
+          add(own, width, depth, rows + k, row_step(), count, sums + panel, sum_step(),
+              fours_ == nullptr && part == 0 && k == 0, weights_end - next >= depth * width ? next : own);
           weights = next;
         }
       }
@@ -249,18 +288,28 @@ class WordProgram : public Program {
 
   Windows windows_;
   ProductValues values_;
+  IntegerTile fours_;
   const VectorKernels& kernels_ = Kernels();
   WidenRow widen_ = kernels_.find_widen(windows_.types.input);
   RequantizeRow store_ = kernels_.find_requantize(windows_.types.output);
   QuantizeValues limits_ = LimitsOf(windows_, values_);
   PlacedTensor input_, output_;
   AlignedBuffer weights_buffer_, scales_buffer_;
+  std::vector<std::int32_t> starts_;  // of each column's sums
   const std::int32_t* weights_ = nullptr;
   const float* scales_ = nullptr;
   std::int64_t together_ = 1, depth_ = kColumnStep;  // pixels of a block; pairs of a panel at a time
   std::shared_ptr<ThreadScratch> scratch_;
   Bytes footprint_;
 };
+
+// Whether weights are signed bytes without zero points, as VNNI has them.
+bool AreSigned(const Windows& windows, const ProductValues& values) {
+  bool are_plain = windows.types.weights == DataType::kS8;
+  for (std::int64_t column = 0; are_plain && column < windows.outputs; ++column)
+    are_plain = values.WeightZero(column) == 0;
+  return are_plain;
+}
 
 template <class Config>
 std::vector<Offer> Offers(const Config& config, const LayerValues& own) {
@@ -270,10 +319,15 @@ std::vector<Offer> Offers(const Config& config, const LayerValues& own) {
   const std::optional<Windows> windows = WindowsOf(config);
   if (!windows || windows->depth() > kDeepest || windows->pixels() == 0) return {};
   const ProductValues values = ProductValuesOf(config.types, windows->depth(), own);
-  std::vector<Offer> offers{
-      KernelOffer("as-s16/panels", [windows = *windows, values](const Problem& problem) -> MadeProgram {
-        return Prepared<Program>(std::make_unique<WordProgram>(windows, values), problem);
-      })};
+  const IntegerTile fours = AreSigned(*windows, values) ? Kernels().find_four_tile(Features().avx512_vnni) : nullptr;
+  // Where the library's own products of bytes are exact, pairs are no faster than these.
+  const bool has_vnni = Features().avx512_vnni || Features().avx_vnni;
+  if (fours == nullptr && has_vnni && config.types.weights == DataType::kS8) return {};
+  std::vector<Offer> offers{KernelOffer(fours != nullptr ? "byte-panels" : "as-s16/panels",
+                                        [windows = *windows, values, fours](const Problem& problem) -> MadeProgram {
+                                          return Prepared<Program>(
+                                              std::make_unique<WordProgram>(windows, values, fours), problem);
+                                        })};
   if (windows->input_shape.rank() == 0) return offers;
   const OrderOf input = OrderIn(windows->input_shape), output = OrderIn(windows->output_shape);
   offers[0].input_orders = {input};

@@ -116,18 +116,16 @@ constexpr int kWidest = kFloats == 16 ? 4 : 2;
 
 constexpr std::int64_t kLine = 16;  // floats of a cache line
 
-// What a panel is made of: numbers, or pairs of 16 bits whose products are added.
-template <class Number>
-struct Lanes;
-template <>
-struct Lanes<float> {
+// What a panel is made of: numbers, pairs of 16 bits or fours of 8 whose products are added.
+struct FloatLanes {
+  using Number = float;
   using Vector = Floats;
   static Vector Load(const float* from) { return LoadFloats(from); }
   static Vector Repeat(float value) { return value - Vector{}; }  // adding to zero would be an instruction
   static Vector Add(Vector sum, Vector x, Vector factor) { return sum + x * factor; }
 };
-template <>
-struct Lanes<std::int32_t> {
+struct PairLanes {
+  using Number = std::int32_t;
   using Vector = Integers;
   static Vector Load(const std::int32_t* from) { return LoadIntegers(from); }
   static Vector Repeat(std::int32_t value) { return value - Vector{}; }
@@ -141,14 +139,22 @@ struct Lanes<std::int32_t> {
 #endif
   }
 };
+#if defined(__AVX512F__)
+struct FourLanes : PairLanes {
+  // By name, so that the set need not allow what it does not always have.
+  static Vector Add(Vector sum, Vector s8, Vector u8) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u8), "v"(s8));
+    return sum;
+  }
+};
+#endif
 
 // kRows rows of a times kWide vectors of a panel's columns. With each of the panel's first `fetches` rows a line of
 // `next` comes near.
-template <int kRows, int kWide, class Number>
+template <int kRows, int kWide, class Of, class Number = typename Of::Number>
 [[gnu::noinline]] void Block(const Number* panel, std::int64_t columns, std::int64_t depth, const Number* a,
                              std::int64_t a_step, Number* y, std::int64_t y_step, bool is_first, const Number* next,
                              std::int64_t fetches) {
-  using Of = Lanes<Number>;
   using Sum = typename Of::Vector;
   Sum sums[kRows][kWide];
 #pragma GCC unroll 8
@@ -195,14 +201,15 @@ struct Fetch {
 };
 
 // kRows rows of a times a panel, added to y where it is not the first.
-template <int kRows, class Number>
+template <int kRows, class Of, class Number = typename Of::Number>
 void Tile(const Number* panel, std::int64_t columns, std::int64_t depth, const Number* a, std::int64_t a_step,
           Number* y, std::int64_t y_step, bool is_first, Fetch<Number>& fetch) {
   std::int64_t column = 0;
   const auto run = [&]<int kWide>(std::integral_constant<int, kWide>) {
     for (; column + kWide * kFloats <= columns; column += kWide * kFloats) {
       const Number* const next = fetch.next;
-      Block<kRows, kWide>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next, fetch.Take());
+      Block<kRows, kWide, Of>(panel + column, columns, depth, a, a_step, y + column, y_step, is_first, next,
+                              fetch.Take());
     }
   };
   run(std::integral_constant<int, kWidest>());
@@ -210,7 +217,7 @@ void Tile(const Number* panel, std::int64_t columns, std::int64_t depth, const N
   run(std::integral_constant<int, 1>());
 }
 
-template <class Number>
+template <class Of, class Number = typename Of::Number>
 void AllRows(const Number* panel, std::int64_t columns, std::int64_t depth, const Number* a, std::int64_t a_step,
              std::int64_t rows, Number* y, std::int64_t y_step, bool is_first, const Number* next) {
   // All groups of rows and blocks of columns fetch alike: memory hands out lines slower than one group asks for them.
@@ -220,7 +227,7 @@ void AllRows(const Number* panel, std::int64_t columns, std::int64_t depth, cons
   Fetch<Number> fetch{next, lines, share < depth ? share : depth};
   const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
     for (; rows >= kRows; rows -= kRows, a += kRows * a_step, y += kRows * y_step)
-      Tile<kRows, Number>(panel, columns, depth, a, a_step, y, y_step, is_first, fetch);
+      Tile<kRows, Of>(panel, columns, depth, a, a_step, y, y_step, is_first, fetch);
   };
   run(std::integral_constant<int, 6>());
   run(std::integral_constant<int, 4>());
@@ -330,13 +337,21 @@ void StoredPanel(const StoredMatrix& matrix, std::int64_t group, std::int64_t be
 
 void PanelTile(const float* panel, std::int64_t columns, std::int64_t depth, const float* a, std::int64_t a_step,
                std::int64_t rows, float* y, std::int64_t y_step, bool is_first, const float* next) {
-  AllRows(panel, columns, depth, a, a_step, rows, y, y_step, is_first, next);
+  AllRows<FloatLanes>(panel, columns, depth, a, a_step, rows, y, y_step, is_first, next);
 }
 
 void PairTile(const std::int32_t* panel, std::int64_t columns, std::int64_t depth, const std::int32_t* a,
               std::int64_t a_step, std::int64_t rows, std::int32_t* y, std::int64_t y_step, bool is_first,
               const std::int32_t* next) {
-  AllRows(panel, columns, depth, a, a_step, rows, y, y_step, is_first, next);
+  AllRows<PairLanes>(panel, columns, depth, a, a_step, rows, y, y_step, is_first, next);
+}
+
+IntegerTile FindFourTile(bool has_vnni) {
+#if defined(__AVX512F__)
+  if (has_vnni) return AllRows<FourLanes>;
+#endif
+  (void)has_vnni;
+  return nullptr;
 }
 
 void QuantizeBlocks(const float* a, std::int64_t blocks, std::int64_t block, std::int8_t* elements, float* scales,

@@ -42,6 +42,10 @@ struct QuantizeValues {
 using QuantizeRow = void (*)(const float* x, void* y, std::int64_t count, QuantizeValues values);
 using DequantizeRow = void (*)(const void* x, float* y, std::int64_t count, QuantizeValues values);
 
+// As pair_tile.
+using IntegerTile = void (*)(const std::int32_t* panel, std::int64_t columns, std::int64_t depth, const std::int32_t* a,
+                             std::int64_t a_step, std::int64_t rows, std::int32_t* y, std::int64_t y_step,
+                             bool is_first, const std::int32_t* next);
 using WidenRow = void (*)(const void* x, std::int16_t* y, std::int64_t count, std::int32_t zero);
 // y = sums * scales + shifts; of integers rounded, the zero added, and limited (the values' scale is not used).
 using RequantizeRow = void (*)(const std::int32_t* sums, const float* scales, const float* shifts, void* y,
