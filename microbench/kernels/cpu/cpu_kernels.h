@@ -43,7 +43,7 @@ std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerVal
 // over them for each row of a; infimum/stored-panels makes a part f32 that all rows share; infimum/stored-dots has a in
 // 8 bits, rounded for each block, where the layer allows it.
 std::vector<Offer> StoredProductOffers(const MatMulConfig& config, const VectorKernels& kernels, bool has_vnni);
-// Products and convolutions of bytes with constant weights, exact: infimum/byte-panels with AVX-512 VNNI and signed
+// Products and convolutions of bytes with constant weights, exact: infimum/byte-panels with VNNI and signed
 // weights; in 16 bits infimum/as-s16/panels, where the library's are not exact. Of convolutions one group of channels,
 // at most two dimensions.
 std::vector<Offer> WordProductOffers(const ConvolutionConfig& config, const LayerValues& values);

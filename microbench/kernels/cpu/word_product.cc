@@ -319,7 +319,8 @@ std::vector<Offer> Offers(const Config& config, const LayerValues& own) {
   const std::optional<Windows> windows = WindowsOf(config);
   if (!windows || windows->depth() > kDeepest || windows->pixels() == 0) return {};
   const ProductValues values = ProductValuesOf(config.types, windows->depth(), own);
-  const IntegerTile fours = AreSigned(*windows, values) ? Kernels().find_four_tile(Features().avx512_vnni) : nullptr;
+  const IntegerTile fours =
+      AreSigned(*windows, values) ? Kernels().find_four_tile(Features().avx512_vnni, Features().avx_vnni) : nullptr;
   // Where the library's own products of bytes are exact, pairs are no faster than these.
   const bool has_vnni = Features().avx512_vnni || Features().avx_vnni;
   if (fours == nullptr && has_vnni && config.types.weights == DataType::kS8) return {};

@@ -1,6 +1,9 @@
 // Kernels for weights that are read as they are stored, of every instruction set that the processor has.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
@@ -90,6 +93,52 @@ TEST(StoredProduct, ActivationsAreRoundedOnlyWhereTheLayerSaysSo) {
   EXPECT_EQ(names("").find("dots"), std::string::npos);
   EXPECT_EQ(names(" activations=f16").find("dots"), std::string::npos);
   EXPECT_EQ(names(" activations=s8").find("dots") != std::string::npos, Features().avx2);
+}
+
+// Tiles of integers against loops: pairs of 16 bits, and fours of an unsigned by a signed byte.
+TEST(IntegerTiles, AddTheProductsOfWhatIsInAnElement) {
+  std::mt19937 random(11);
+  const CpuFeatures& features = Features();
+  std::vector<std::pair<IntegerTile, int>> tiles;  // and how many are in an element
+  for (const VectorKernels* kernels :
+       {&BaselineKernels(), features.avx2 ? &Avx2Kernels() : nullptr, features.avx512 ? &Avx512Kernels() : nullptr}) {
+    if (kernels == nullptr) continue;
+    tiles.emplace_back(kernels->pair_tile, 2);
+    if (const IntegerTile fours = kernels->find_four_tile(features.avx512_vnni, features.avx_vnni))
+      tiles.emplace_back(fours, 4);
+  }
+  for (const auto& [tile, together] : tiles) {
+    for (const auto& [rows, columns, depth] : {std::array<std::int64_t, 3>{1, 16, 1}, {7, 48, 5}, {13, 64, 33}}) {
+      SCOPED_TRACE(testing::PrintToString(std::array{rows, columns, depth, std::int64_t{together}}));
+      const auto fill = [&](std::int64_t count) {
+        std::vector<std::int32_t> all(static_cast<std::size_t>(count));
+        for (std::int32_t& one : all) one = static_cast<std::int32_t>(random());
+        // Of 16 bits small numbers: two products of the largest do not fit 32.
+        if (together == 2)
+          for (std::int32_t& one : all) one = (one & 0x3fff) | (one & 0x3fff0000);
+        return all;
+      };
+      const std::vector<std::int32_t> panel = fill(depth * columns), a = fill(rows * depth),
+                                      before = fill(rows * columns);
+      std::vector<std::int32_t> y = before;
+      tile(panel.data(), columns, depth, a.data(), depth, rows, y.data(), columns, false, panel.data());
+      const auto part = [&, in = together](std::int32_t element, int i, bool is_signed) -> std::int64_t {
+        if (in == 2) return static_cast<std::int16_t>(element >> (16 * i));
+        const auto byte = static_cast<std::uint8_t>(element >> (8 * i));
+        return is_signed ? std::int64_t{static_cast<std::int8_t>(byte)} : std::int64_t{byte};
+      };
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t c = 0; c < columns; ++c) {
+          std::int64_t sum = before[static_cast<std::size_t>(r * columns + c)];
+          for (std::int64_t k = 0; k < depth; ++k)
+            for (int i = 0; i < together; ++i)
+              sum += part(a[static_cast<std::size_t>(r * depth + k)], i, false) *
+                     part(panel[static_cast<std::size_t>(k * columns + c)], i, true);
+          ASSERT_EQ(y[static_cast<std::size_t>(r * columns + c)], static_cast<std::int32_t>(sum)) << r << " " << c;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -139,11 +139,15 @@ struct PairLanes {
 #endif
   }
 };
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 struct FourLanes : PairLanes {
   // By name, so that the set need not allow what it does not always have.
   static Vector Add(Vector sum, Vector s8, Vector u8) {
+#if defined(__AVX512F__)
     asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u8), "v"(s8));
+#else
+    asm("{vex} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(u8), "x"(s8));
+#endif
     return sum;
   }
 };
@@ -346,11 +350,13 @@ void PairTile(const std::int32_t* panel, std::int64_t columns, std::int64_t dept
   AllRows<PairLanes>(panel, columns, depth, a, a_step, rows, y, y_step, is_first, next);
 }
 
-IntegerTile FindFourTile(bool has_vnni) {
+IntegerTile FindFourTile(bool has_avx512_vnni, bool has_avx_vnni) {
 #if defined(__AVX512F__)
-  if (has_vnni) return AllRows<FourLanes>;
+  if (has_avx512_vnni) return AllRows<FourLanes>;
+#elif defined(__AVX2__)
+  if (has_avx_vnni) return AllRows<FourLanes>;
 #endif
-  (void)has_vnni;
+  (void)has_avx512_vnni, (void)has_avx_vnni;
   return nullptr;
 }
 
