@@ -146,7 +146,7 @@ struct FourLanes : PairLanes {
 #if defined(__AVX512F__)
     asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u8), "v"(s8));
 #else
-    asm("{vex} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(u8), "x"(s8));
+    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(u8), "x"(s8));
 #endif
     return sum;
   }
