@@ -109,7 +109,8 @@ TEST(IntegerTiles, AddTheProductsOfWhatIsInAnElement) {
   }
   for (const auto& [tile, together] : tiles) {
     for (const auto& [rows, columns, depth] : {std::array<std::int64_t, 3>{1, 16, 1}, {7, 48, 5}, {13, 64, 33}}) {
-      SCOPED_TRACE(testing::PrintToString(std::array{rows, columns, depth, std::int64_t{together}}));
+      SCOPED_TRACE(std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(depth) + ", " +
+                   std::to_string(together) + " in an element");
       const auto fill = [&](std::int64_t count) {
         std::vector<std::int32_t> all(static_cast<std::size_t>(count));
         for (std::int32_t& one : all) one = static_cast<std::int32_t>(random());
