@@ -100,8 +100,9 @@ class CudnnGraph::Impl {
         impl->graph,
         Caught([&] { return std::make_unique<cudnn::LayerGraph>(operations.graph, library_form, std::move(target)); }));
     INFIMUM_ASSIGN_OR_RETURN(impl->tensors, TensorsOf(problem, operations, library_form, impl->graph->arguments()));
-    // Values that a model gives are in the plan too; only replays have such.
-    if (problem.values.empty())
+    // Values that a model gives are in the plan too; only replays have such. Those of benchmarks follow from the
+    // region.
+    if (problem.values.empty() || problem.values == BenchmarkedRegion(Workload(problem.region)).values)
       impl->made_of =
           fmt::format("cudnn {} {}\n{}\n{} {} {}\n{}", fe::detail::get_backend_version(), CUDNN_FRONTEND_VERSION,
                       device, form.channels_last, form.half_sums, form.channel_multiple, Format(problem.region));

@@ -225,8 +225,10 @@ TEST_F(CudnnCandidatesTest, ADeviceOlderThanCudnnHasNoCandidates) {
 TEST_F(CudnnCandidatesTest, APlanThatWasKeptIsReadByTheNextProcess) {
   const testing::TemporaryFolder folder;
   const CodeCache cache(folder.path());
-  const auto graph_of = [](const std::string& layer) {
-    return *CudnnGraph::Build({cpu::RegionOf(*ParseWorkload(layer)), {}}, CudnnForm(), PropertiesOf("h200"));
+  const auto graph_of = [](const std::string& layer, double slope = cpu::LayerValues().leaky_slope) {
+    cpu::ValuedRegion problem = BenchmarkedRegion(*ParseWorkload(layer));
+    problem.values[0].leaky_slope = slope;
+    return *CudnnGraph::Build(problem, CudnnForm(), PropertiesOf("h200"));
   };
   CudnnGraph first = graph_of(Convolution("f16"));
   const Result<std::vector<cudnn::Plan>> plans = first.Plans(CandidateTier::kEngine, 1000);
@@ -247,6 +249,10 @@ TEST_F(CudnnCandidatesTest, APlanThatWasKeptIsReadByTheNextProcess) {
 
   CudnnGraph other = graph_of(Convolution("bf16"));
   EXPECT_FALSE(is_read(other)) << "another layer's";
+  for (int turn = 0; turn < 2; ++turn) {
+    CudnnGraph of_model = graph_of(Convolution("f16"), 0.3);
+    EXPECT_FALSE(is_read(of_model)) << "with values of its own";
+  }
   for (const auto& file : std::filesystem::directory_iterator(folder.path())) std::ofstream(file.path()) << "damaged";
   CudnnGraph third = graph_of(Convolution("f16"));
   EXPECT_FALSE(is_read(third)) << "damaged";
