@@ -39,8 +39,7 @@ struct CudnnTensor {
 };
 
 // How a tensor of the graph lies in memory, its elements in the order of the region's, which has it as `shape`.
-TensorPlacement PlacementOf(const cudnn::Dims& dims, cudnn::Layout layout, const Shape& shape,
-                            const cudnn::Form& form);
+TensorPlacement PlacementOf(const cudnn::Dims& dims, cudnn::Layout layout, const Shape& shape, const cudnn::Form& form);
 
 // cuDNN's handle on the current device; what is enqueued with it goes into the stream that it was given last.
 class CudnnHandle {
