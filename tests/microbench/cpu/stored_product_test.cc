@@ -114,13 +114,16 @@ TEST(IntegerTiles, AddTheProductsOfWhatIsInAnElement) {
       const auto fill = [&](std::int64_t count) {
         std::vector<std::int32_t> all(static_cast<std::size_t>(count));
         for (std::int32_t& one : all) one = static_cast<std::int32_t>(random());
-        // Of 16 bits small numbers: two products of the largest do not fit 32.
+        // Of 16 bits numbers of 13, so that sums fit 32.
+        const auto small = [&] {
+          return static_cast<std::uint32_t>(static_cast<std::int32_t>(random() % 8192) - 4096);
+        };
         if (together == 2)
-          for (std::int32_t& one : all) one = (one & 0x3fff) | (one & 0x3fff0000);
+          for (std::int32_t& one : all) one = static_cast<std::int32_t>(small() << 16 | (small() & 0xffff));
         return all;
       };
       const std::vector<std::int32_t> panel = fill(depth * columns), a = fill(rows * depth),
-                                      before = fill(rows * columns);
+                                      before(static_cast<std::size_t>(rows * columns), -7);
       std::vector<std::int32_t> y = before;
       tile(panel.data(), columns, depth, a.data(), depth, rows, y.data(), columns, false, panel.data());
       const auto part = [&, in = together](std::int32_t element, int i, bool is_signed) -> std::int64_t {
