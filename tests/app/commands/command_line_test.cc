@@ -188,6 +188,11 @@ TEST(CommandLine, EmitWritesANewFolderAndNamesWhatItLeavesOut) {
   EXPECT_THAT(program.Read("all/cudnn/CMakeLists.txt"), HasSubstr("cudnn_pointwise_relu_f32_64_"));
   EXPECT_THAT(all.errors, HasSubstr("cublaslt: nothing of the plan can be emitted"));
   EXPECT_FALSE(std::filesystem::exists(program.folder() / "all/cublaslt"));
+  // A folder that cannot be written fails, whatever others could be.
+  std::filesystem::remove_all(program.folder() / "all/cudnn");
+  const Ended refused = program.Infimum({"emit", "plan.txt", "--library", "cudnn,onednn", "-o", "all"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.errors, HasSubstr("all/onednn: is not empty"));
   const std::string convolution =
       "convolution dtype=f16:f16:f16 in=1x8x9x9 out_channels=8 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 "
       "bias=no weights=const";

@@ -25,8 +25,7 @@ struct EmitCommandOptions {
   TalkOptions talk;
 };
 
-Status WriteOne(const Plan& plan, const EmitOptions& emit, const std::filesystem::path& folder, Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const EmittedProject project, EmitProject(plan, emit));
+Status WriteOne(const EmittedProject& project, const std::filesystem::path& folder, Talk& talk) {
   INFIMUM_RETURN_IF_ERROR(WriteProject(project, folder));
   for (const LeftOut& left : project.left_out)
     // Whole: two regions differ in their ends. The text of a plan has no characters that need escapes.
@@ -44,20 +43,24 @@ Result<int> RunEmit(const EmitCommandOptions& options) {
   Talk talk = options.talk.Make();
   const bool is_all = std::ranges::count(options.libraries, "all") > 0;
   const std::vector<std::string> libraries = is_all ? EmittableLibraries() : options.libraries;
-  std::optional<Error> failure;
-  bool is_any = false;
+  const bool is_alone = libraries.size() == 1;
+  std::optional<Error> refusal;
+  std::size_t written = 0;
   for (const std::string& library : libraries) {
-    const bool is_alone = libraries.size() == 1;
+    const Result<EmittedProject> project =
+        EmitProject(plan, {library, options.candidates, std::string(InfimumVersion())});
+    if (!project.ok()) {
+      // A library that has none of the layers is no reason against the others; a folder that cannot be written is.
+      if (!is_alone) talk.Say(fmt::format("{}: {}", library, project.error().message));
+      refusal = project.error();
+      continue;
+    }
     std::filesystem::path folder = options.folder;
     if (!is_alone) folder /= library;
-    const Status written = WriteOne(plan, {library, options.candidates, std::string(InfimumVersion())}, folder, talk);
-    is_any = is_any || written.ok();
-    if (written.ok()) continue;
-    // A library that has none of the layers is no reason against the others.
-    if (!is_alone) talk.Say(fmt::format("{}: {}", library, written.error().message));
-    failure = written.error();
+    INFIMUM_RETURN_IF_ERROR(WriteOne(*project, folder, talk));
+    ++written;
   }
-  if (!is_any && failure) return *failure;
+  if (written == 0 && refusal) return *refusal;
   return kDone;
 }
 
