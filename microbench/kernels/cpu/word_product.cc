@@ -118,18 +118,18 @@ class WordProgram : public Program {
   }
 
  private:
-  // Elements of 32 bits, and the bytes of each.
-  std::int64_t together() const { return fours_ != nullptr ? 4 : 2; }
-  std::int64_t element_bytes() const { return 4 / together(); }
+  // How many are in an element of 32 bits, and the bytes of each.
+  std::int64_t in_element() const { return fours_ != nullptr ? 4 : 2; }
+  std::int64_t element_bytes() const { return 4 / in_element(); }
   // What an element of 8 bits is moved by, and what a row has of one that is outside of the image.
   std::int64_t moved() const { return fours_ != nullptr && windows_.types.input == DataType::kS8 ? 128 : 0; }
   std::int64_t outside() const {
     return fours_ != nullptr ? static_cast<std::int64_t>(values_.input_zero) + moved() : 0;
   }
   // A row's, in pairs or fours; a window has as many parts as it has taps, or one.
-  bool is_whole() const { return windows_.depth() <= kWholeWindow || windows_.channels % together() != 0; }
+  bool is_whole() const { return windows_.depth() <= kWholeWindow || windows_.channels % in_element() != 0; }
   std::int64_t parts() const { return is_whole() ? 1 : windows_.taps(); }
-  std::int64_t pairs() const { return CeilDivide(windows_.depth() / parts(), together()); }
+  std::int64_t pairs() const { return CeilDivide(windows_.depth() / parts(), in_element()); }
   std::int64_t columns() const { return CeilDivide(windows_.outputs, kColumnStep) * kColumnStep; }
   std::int64_t row_step() const { return pairs() + kRowSkew; }
   std::int64_t sum_step() const { return columns() + kRowSkew; }
@@ -178,8 +178,8 @@ class WordProgram : public Program {
           for (std::int64_t column = panel; column < panel + width; ++column) {
             const std::int64_t bits = 8 * element_bytes();
             std::uint32_t packed = 0;
-            for (std::int64_t e = 0; e < together(); ++e) {
-              const std::int32_t weight = element(together() * pair + e, column);
+            for (std::int64_t e = 0; e < in_element(); ++e) {
+              const std::int32_t weight = element(in_element() * pair + e, column);
               packed |= (static_cast<std::uint32_t>(weight) & ((1U << bits) - 1)) << (bits * e);
               starts_[static_cast<std::size_t>(column)] -= static_cast<std::int32_t>(outside()) * weight;
             }
@@ -218,7 +218,7 @@ class WordProgram : public Program {
       GatherRun(image, row * windows_.stride[0] - windows_.padding[0] + tap / across * windows_.dilation[0],
                 column * windows_.stride[1] - windows_.padding[1] + tap % across * windows_.dilation[1], run, to);
     if (is_whole())
-      std::fill(to, to + (together() - windows_.depth() % together()) % together() * element_bytes(), char{0});
+      std::fill(to, to + (in_element() - windows_.depth() % in_element()) % in_element() * element_bytes(), char{0});
   }
 
   // Pixels side by side.
