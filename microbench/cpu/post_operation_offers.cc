@@ -16,6 +16,7 @@ namespace {
 // own operands in the problem.
 struct Fusion {
   LayerConfig product;
+  LayerValues values;  // of the product
   Epilogue epilogue;
   std::vector<RegionOperand> operands;
 };
@@ -53,11 +54,62 @@ std::optional<Epilogue::Step> StepOf(const PointwiseConfig& config, const std::v
   return step;
 }
 
+bool Is8Bit(DataType type) { return type == DataType::kS8 || type == DataType::kU8; }
+
+// Products summed for each element of the result, and its channels.
+std::int64_t DepthOf(const LayerConfig& product) {
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&product))
+    return convolution->input.dims[1] / convolution->groups * ElementCount(convolution->kernel);
+  return std::get<MatMulConfig>(product).a.dims.back();
+}
+std::int64_t ChannelsOf(const LayerConfig& product) {
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&product)) return convolution->output_channels;
+  return std::get<MatMulConfig>(product).b.dims.back();
+}
+
+// A product's result y on 8 bits and a residual r:
+//
+//   out scale (out - out zero) = y scale (y - y zero) + r scale (r - r zero)
+//
+// The library adds r as it is stored, so that the product is made in steps of r: its input's scale and out's are
+// divided by r's, the zero points become one shift and y's saturation a clip. That y is not rounded moves out by half
+// of its step. False where a bias in floating point would have to be scaled too.
+bool MakeInStepsOfResidual(const LayerValues& sum, std::size_t chained, Fusion& fusion) {
+  const OperandTypes& types = TypesOf(fusion.product);
+  const ProductValues product = ProductValuesOf(types, DepthOf(fusion.product), fusion.values);
+  const std::vector<Operand> operands = OperandsOf(fusion.product);
+  if (!product.symmetric() || (operands.size() > 2 && !IsInteger(operands[2].type))) return false;
+  if (sum.quantized() && (sum.operands.size() != 2 || !sum.output)) return false;
+  const Quantization y = sum.quantized() ? sum.operands[chained] : Quantization();
+  const Quantization r = sum.quantized() ? sum.operands[1 - chained] : Quantization();
+  const Quantization out = sum.output.value_or(Quantization());
+  const double step = y.scale() / r.scale();
+  Quantization weights{{}, {0}};
+  for (std::int64_t c = 0; c < ChannelsOf(fusion.product); ++c) weights.scales.push_back(product.WeightScale(c));
+  const auto zero = static_cast<double>(product.input_zero);
+  fusion.values.operands = {{{product.input_scale / product.output_scale * step}, {zero}}, std::move(weights)};
+  fusion.values.output = Quantization{{out.scale() / r.scale()}, {out.zero()}};
+  const auto in_steps = [&](double element) { return static_cast<float>((element - y.zero()) * step - r.zero()); };
+  if (const float shift = in_steps(static_cast<double>(product.output_zero)); shift != 0)
+    fusion.epilogue.steps.push_back({dnnl::algorithm::eltwise_linear, 1, shift});
+  const double least = types.output == DataType::kS8 ? -128 : 0;
+  fusion.epilogue.steps.push_back({dnnl::algorithm::eltwise_clip, in_steps(least), in_steps(least + 255)});
+  return true;
+}
+
+// On 8 bits a sum is the one member that a product may have behind it.
+bool FusesOn8Bits(const std::vector<RegionMember>& members) {
+  const auto* sum = std::get_if<PointwiseConfig>(&members[1].config);
+  return members.size() == 2 && sum != nullptr && sum->kind == PointwiseKind::kAdd && Is8Bit(sum->types.input) &&
+         Is8Bit(sum->types.weights) && Is8Bit(sum->types.output) && Is8Bit(TypesOf(members[0].config).input);
+}
+
 std::optional<Fusion> FusionOf(const Region& region, const RegionValues& values) {
   const std::vector<RegionMember>& members = region.members;
   if (members.size() < 2 || region.outputs.size() != 1) return std::nullopt;
   Fusion fusion;
   fusion.product = members[0].config;
+  fusion.values = ValuesOfMember(values, 0);
   Shape output;
   if (const auto* convolution = std::get_if<ConvolutionConfig>(&fusion.product)) {
     output = OutputShape(*convolution);
@@ -70,15 +122,22 @@ std::optional<Fusion> FusionOf(const Region& region, const RegionValues& values)
     return std::nullopt;
   }
   const DataType type = TypesOf(fusion.product).output;
-  if (!IsFloatingPoint(type)) return std::nullopt;
+  const bool is_8_bit = Is8Bit(type) && FusesOn8Bits(members);
+  if (!is_8_bit && !IsFloatingPoint(type)) return std::nullopt;
   fusion.operands = members[0].operands;
   for (std::size_t i = 1; i < members.size(); ++i) {
     const auto* config = std::get_if<PointwiseConfig>(&members[i].config);
-    if (config == nullptr || config->types.input != type || config->types.output != type) return std::nullopt;
+    if (config == nullptr) return std::nullopt;
+    if (!is_8_bit && (config->types.input != type || config->types.output != type)) return std::nullopt;
     RegionOperand other;
     std::optional<Epilogue::Step> step = StepOf(*config, members[i].operands, static_cast<std::int64_t>(i) - 1, output,
                                                 ValuesOfMember(values, i), other);
     if (!step) return std::nullopt;
+    if (is_8_bit) {
+      const std::size_t chained = members[i].operands[0].source == RegionOperand::Source::kMember ? 0 : 1;
+      if (!MakeInStepsOfResidual(ValuesOfMember(values, i), chained, fusion)) return std::nullopt;
+      std::visit([&](auto& product) { product.types.output = config->types.output; }, fusion.product);
+    }
     if (step->binary) {
       if (std::holds_alternative<NormalizationConfig>(fusion.product)) return std::nullopt;
       step->operand = fusion.operands.size();
@@ -126,7 +185,7 @@ std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier
   const std::optional<Fusion> fusion = FusionOf(region, values);
   if (!fusion) return {};
   std::vector<RegionOffer> offers;
-  for (Offer& offer : FusedOffers(fusion->product, fusion->epilogue, tier, ValuesOfMember(values, 0))) {
+  for (Offer& offer : FusedOffers(fusion->product, fusion->epilogue, tier, fusion->values)) {
     RegionOffer made;
     made.candidate = offer.candidate;
     bool agrees = true;

@@ -6,6 +6,7 @@
 #include "infimum/base/text.h"
 #include "microbench/cpu/constant_copies.h"
 #include "microbench/cpu/step_offer.h"
+#include "microbench/cpu/unsigned_tensors.h"
 #include "src/core/base/prepared.h"
 #include "src/core/graph/memory_plan.h"
 
@@ -21,9 +22,10 @@ class ReplayRun : public PreparedReplay {
 
   Status Prepare(const TensorFolder* folder) {
     INFIMUM_ASSIGN_OR_RETURN(tensors_, ReplayTensors::Of(schedule_, folder, seed_));
+    for (ReplayStep& step : schedule_.steps) step = tensors_.WithNumbers(step);
+    StoreUnsigned(schedule_);
     std::vector<StepOffer> offers(schedule_.steps.size());
     for (std::size_t i = 0; i < offers.size(); ++i) {
-      schedule_.steps[i] = tensors_.WithNumbers(schedule_.steps[i]);
       const Status status = PrepareStep(schedule_.steps[i], offers[i]);
       if (!status.ok()) return Within("step " + Quoted(schedule_.steps[i].name), status.error());
     }

@@ -17,7 +17,7 @@ struct Epilogue {
     float beta = 0;
     bool binary = false;
     std::size_t operand = 0;  // binary: which of the problem's operands
-    Shape shape;              // binary: in the rank of the output, 1 where it broadcasts
+    Shape shape = {};         // binary: in the rank of the output, 1 where it broadcasts
     DataType type = DataType::kF32;
     bool constant = false;
   };

@@ -24,10 +24,13 @@ struct Conversion {
   int from_bytes = 1;
   int to_bytes = 1;
 
+  static bool Flips(DataType from, DataType to) {
+    return (from == DataType::kS8 && to == DataType::kU8) || (from == DataType::kU8 && to == DataType::kS8);
+  }
+
   static Result<Conversion> Make(DataType from_type, const void* from, DataType to_type, void* to, std::int64_t count) {
     Conversion made{from, to, count, nullptr, BytesPerElement(from_type), BytesPerElement(to_type)};
-    const bool flips = (from_type == DataType::kS8 && to_type == DataType::kU8) ||
-                       (from_type == DataType::kU8 && to_type == DataType::kS8);
+    const bool flips = Flips(from_type, to_type);
     if (!flips) made.convert = Kernels().find_convert(from_type, to_type);
     if (!flips && made.convert == nullptr) return Error{"unsupported: no conversion between these types"};
     return made;
@@ -72,7 +75,8 @@ class PrimitiveProgram : public Program {
         packing.convert->Run();
         source = packing.convert->to;
       }
-      INFIMUM_RETURN_IF_ERROR(ReorderMemory(packing.from, source, packing.to, packing.target));
+      if (packing.target != nullptr)
+        INFIMUM_RETURN_IF_ERROR(ReorderMemory(packing.from, source, packing.to, packing.target));
       if (packing.back) packing.back->Run();
     }
     return {};
@@ -94,7 +98,7 @@ class PrimitiveProgram : public Program {
 
  private:
   // A variable operand into the primitive's layout, where types differ through a row-major copy in the
-  // computed type, and back into its own type at the end.
+  // computed type, and back into its own type at the end. Without a target `convert` is all.
   struct Packing {
     memory::desc from;
     void* source;
@@ -157,25 +161,35 @@ class PrimitiveProgram : public Program {
   }
 
   // Row-major in the computed type, brought into the layout; and from there, for a variable operand, into
-  // its own type again, from which each run converts.
+  // its own type again, from which each run converts. A sign bit is flipped with the layout: whoever writes the tensor
+  // can write it so.
   Status BindConverted(const PrimitiveCall::Input& input, const memory::desc& wanted, DataType own, DataType computed,
                        bool lies_as_wanted) {
     const std::int64_t count = input.tensor->count();
     const auto bytes = static_cast<std::size_t>(BytesPerElement(computed));
+    const bool flips = Conversion::Flips(own, computed);
     INFIMUM_ASSIGN_OR_RETURN(void* data, Allocate(wanted.get_size()));
     if (lies_as_wanted) {
       const auto stored = static_cast<std::int64_t>(wanted.get_size() / bytes);
       INFIMUM_ASSIGN_OR_RETURN(const Conversion step,
                                Conversion::Make(own, input.tensor->data(), computed, data, stored));
       step.Run();
-      if (!input.constant) before_.push_back(step);
+      if (!input.constant && flips) {
+        in_place_ = false;
+        packings_.push_back({wanted, data, wanted, nullptr, step});
+      } else if (!input.constant) {
+        before_.push_back(step);
+      }
     } else {
       INFIMUM_ASSIGN_OR_RETURN(void* plain, Allocate(static_cast<std::size_t>(count) * bytes));
       INFIMUM_ASSIGN_OR_RETURN(const Conversion first,
                                Conversion::Make(own, input.tensor->data(), computed, plain, count));
       first.Run();
       INFIMUM_RETURN_IF_ERROR(ReorderMemory(input.described, plain, wanted, data));
-      if (!input.constant) {
+      if (!input.constant && flips) {
+        in_place_ = false;
+        packings_.push_back({input.described, plain, wanted, data, first});
+      } else if (!input.constant) {
         in_place_ = false;
         const auto stored = static_cast<std::int64_t>(wanted.get_size() / bytes);
         INFIMUM_ASSIGN_OR_RETURN(void* kept, Allocate(static_cast<std::size_t>(stored * BytesPerElement(own))));
