@@ -53,6 +53,12 @@ bool Carries(const LayerConfig& config) {
                                  movement->kind == MovementKind::kSplit);
 }
 
+// Of a region's results what its last member writes may have another type: nothing within it reads that.
+bool StaysWithin(const ReplayStep& step, const Touch& touch) {
+  const auto* region = std::get_if<Region>(&step.workload);
+  return region != nullptr && touch.writes && touch.member + 1 != region->members.size();
+}
+
 // The type of what a touch is of; null where a configuration has none of its own for it.
 DataType* TypeOf(LayerConfig& config, const Touch& touch) {
   OperandTypes& types = std::visit([](auto& own) -> OperandTypes& { return own.types; }, config);
@@ -92,12 +98,14 @@ class Choice {
       may_be_[i] = tensor.kind == ReplayTensorKind::kIntermediate && tensor.type == DataType::kS8 && !tensor.is_output;
     }
     for (ReplayStep step : schedule.steps) {
+      const bool is_layer = std::holds_alternative<LayerConfig>(step.workload);
       for (const Touch& touch : TouchesOf(step)) {
         LayerConfig& config = ConfigOf(step, touch.member);
         const DataType* type = TypeOf(config, touch);
-        const bool has_zero = Carries(config) || (touch.member < step.values.size() &&
-                                                  step.values[touch.member].contains(ZeroName(touch)));
-        if (type == nullptr || *type != DataType::kS8 || !has_zero) may_be_[touch.tensor] = false;
+        const bool has_zero = (is_layer && Carries(config)) || (touch.member < step.values.size() &&
+                                                                step.values[touch.member].contains(ZeroName(touch)));
+        if (type == nullptr || *type != DataType::kS8 || !has_zero || StaysWithin(step, touch))
+          may_be_[touch.tensor] = false;
       }
     }
   }

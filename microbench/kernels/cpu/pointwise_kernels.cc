@@ -113,8 +113,16 @@ struct Computation {
   DataType result = DataType::kF32;  // of one block, before it is converted for storage
 };
 
+// Sums and products on 8 bits saturate, as they do where elements have scales; kernels of integers wrap.
+bool Saturates(const PointwiseConfig& config) {
+  const bool leaves_range = config.kind == PointwiseKind::kAdd || config.kind == PointwiseKind::kSubtract ||
+                            config.kind == PointwiseKind::kMultiply;
+  return leaves_range && IsInteger(config.types.output) && BitsPerElement(config.types.output) == 8;
+}
+
 std::optional<Computation> FindComputation(const PointwiseConfig& config) {
   for (const ComputeType type : ComputeTypesFor(config.types.input)) {
+    if (Saturates(config) && type != ComputeType::kF32) continue;
     Computation found;
     found.type = type;
     found.result = ReturnsTruth(config.kind) ? DataType::kBool : StorageOf(type);

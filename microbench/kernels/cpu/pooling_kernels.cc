@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
 #include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/libraries/onednn/program/placed_tensor.h"
 #include "microbench/reference/index_map.h"
+#include "src/core/base/prepared.h"
 
 namespace infimum::cpu {
 namespace {
@@ -130,6 +134,89 @@ MadeProgram MakeWithIndices(const PoolingConfig& config, const Problem& problem)
   });
 }
 
+// The largest bytes of windows of images with the channels last. As above rows come first: whole rows of pixels, then
+// of the result the windows' pixels.
+class ByteMaximumProgram : public Program {
+ public:
+  Status Prepare(const PoolingConfig& config, const Problem& problem) {
+    axes_ = ThreeAxesOf(config);
+    channels_ = config.input.dims[1];
+    planes_ = config.input.dims[0];
+    is_signed_ = config.types.input == DataType::kS8;
+    footprint_ = FootprintOf(problem);
+    row_ = (axes_[2].in * channels_ + 63) / 64 * 64;
+    INFIMUM_ASSIGN_OR_RETURN(scratch_, AlignedBuffer::Make(static_cast<std::size_t>(omp_get_max_threads() * row_)));
+    INFIMUM_RETURN_IF_ERROR(input_.Prepare(*problem.operands[0], ChannelsLastOrder(config.input)));
+    INFIMUM_RETURN_IF_ERROR(output_.Prepare(*problem.outputs[0], ChannelsLastOrder(config.output)));
+    return Pack();
+  }
+  Status Run() override {
+    const WindowAxis &depth = axes_[0], &height = axes_[1], &width = axes_[2];
+    const std::int64_t bytes = width.in * channels_;
+    ParallelEach(planes_ * depth.out * height.out, 65536, bytes * height.kernel, [&](std::int64_t i) {
+      const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
+      char* const combined = static_cast<char*>(scratch_.data()) + omp_get_thread_num() * row_;
+      std::memset(combined, is_signed_ ? -128 : 0, static_cast<std::size_t>(bytes));
+      ForWindowRows(depth, height, plane, z, y, [&](std::int64_t row) {
+        Kernels().accumulate_byte_maximum(input_.As<char>() + row * bytes, combined, bytes, is_signed_);
+      });
+      WindowsOf(combined, output_.As<char>() + i * width.out * channels_);
+    });
+    return {};
+  }
+  Status Pack() override { return input_.Pack(); }
+  Status Unpack() override { return output_.Unpack(); }
+  bool in_place() const override { return !input_.is_copy() && !output_.is_copy(); }
+  Bytes footprint() const override { return footprint_; }
+
+ private:
+  // Windows that reach over an edge have fewer taps and come one by one.
+  void WindowsOf(const char* row, char* to) const {
+    const WindowAxis& width = axes_[2];
+    const auto taps_at = [&](std::int64_t x) {
+      std::int64_t first = 0, last = width.kernel;
+      while (first < last && width.Position(x, first) < 0) ++first;
+      while (first < last && width.Position(x, last - 1) >= width.in) --last;
+      return std::pair(first, last);
+    };
+    for (std::int64_t x = 0; x < width.out;) {
+      const auto [first, last] = taps_at(x);
+      std::int64_t end = x + 1;
+      while (end < width.out && taps_at(end) == std::pair(first, last)) ++end;
+      if (first == last) {
+        std::memset(to + x * channels_, is_signed_ ? -128 : 0, static_cast<std::size_t>((end - x) * channels_));
+      } else {
+        Kernels().window_byte_maximum(row + width.Position(x, first) * channels_, width.stride * channels_,
+                                      width.dilation * channels_, last - first, to + x * channels_, end - x, channels_,
+                                      is_signed_);
+      }
+      x = end;
+    }
+  }
+
+  std::vector<WindowAxis> axes_;
+  std::int64_t planes_ = 1, channels_ = 1, row_ = 0;
+  bool is_signed_ = false;
+  AlignedBuffer scratch_;
+  PlacedTensor input_, output_;
+  Bytes footprint_;
+};
+
+std::vector<Offer> ByteMaximumOffers(const PoolingConfig& config) {
+  const bool is_byte = config.types.input == DataType::kS8 || config.types.input == DataType::kU8;
+  if (config.kind != PoolingKind::kMax || !is_byte || config.types.output != config.types.input) return {};
+  Offer offer = KernelOffer("pooling-channels-last", [config](const Problem& problem) -> MadeProgram {
+    return Prepared<Program>(std::make_unique<ByteMaximumProgram>(), config, problem);
+  });
+  offer.place = [config](const Problem& problem) -> Result<std::vector<Placement>> {
+    return std::vector<Placement>{{problem.operands[0], ChannelsLastOrder(config.input)},
+                                  {problem.outputs[0], ChannelsLastOrder(config.output)}};
+  };
+  offer.input_orders = {ChannelsLastOrder(config.input)};
+  offer.output_order = ChannelsLastOrder(config.output);
+  return {offer};
+}
+
 }  // namespace
 
 std::vector<Offer> PoolingKernelOffers(const PoolingConfig& config) {
@@ -143,7 +230,7 @@ std::vector<Offer> PoolingKernelOffers(const PoolingConfig& config) {
     return KernelOffer(name, [config, make](const Problem& problem) { return make(config, problem); });
   };
   if (config.kind == PoolingKind::kMaxWithIndices) return {offer("pooling-indices", MakeWithIndices)};
-  std::vector<Offer> offers;
+  std::vector<Offer> offers = ByteMaximumOffers(config);
   bool global =
       config.types.input == DataType::kF32 && config.types.output == DataType::kF32 && config.kind != PoolingKind::kLp;
   for (std::size_t i = 0; i < rank; ++i) {

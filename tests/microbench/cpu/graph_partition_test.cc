@@ -277,6 +277,8 @@ TEST(GraphPartition, MeansWhatTheWorkloadMeansAlsoWhereTheLibrarySplitsIt) {
   for (const std::string& text : texts) {
     SCOPED_TRACE(text);
     const ReplayStep step = StepOf(text);
+    // Its operations on bytes are others, which nothing here makes.
+    if (NativeContract(step.workload) == NumericContract::kInt8) continue;
     for (const auto& [name, graph] : GraphsOf(step.workload)) {
       // Operands that lie in another order are the program's work.
       if (!graph.ok() || name == kChannelsLast) continue;

@@ -318,6 +318,46 @@ TEST(RegionStep, HasTheValuesOfEachMember) {
   });
 }
 
+class ResidualOn8Bits : public ::testing::TestWithParam<Signs> {};
+
+// Steps of 0.12, 0.24 and 0.12: y's rounding and saturation, which happens here, show in every bit of the sum.
+TEST_P(ResidualOn8Bits, IsAddedInItsOwnScaleAndZeroPoint) {
+  const std::string input = GetParam().input, output = GetParam().output;
+  const bool is_signed = output == "s8";
+  const double in_zero = input == "s8" ? -128 : 0, r_zero = is_signed ? -9 : 120, out_zero = is_signed ? -100 : 28;
+  const std::vector<double> scales = {0.01, 0.02, 0.03, 0.04};
+  const ReplayStep step = StepOf("region [convolution dtype=" + input +
+                                     ":s8:s8 in=1x16x5x5 out_channels=4 kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 "
+                                     "groups=1 bias=yes weights=const](in0,w0,w1) ; [pointwise kind=add dtype=s8:" +
+                                     output + ":" + output + " in=100,100](%0,in1)",
+                                 {{{"in0_scale", {0.02}},
+                                   {"in0_zero", {in_zero}},
+                                   {"in1_scale", scales},
+                                   {"in1_zero", std::vector<double>(4, 0)},
+                                   {"out_scale", {0.12}},
+                                   {"out_zero", {6}}},
+                                  {{"in0_scale", {0.12}},
+                                   {"in0_zero", {6}},
+                                   {"in1_scale", {0.24}},
+                                   {"in1_zero", {r_zero}},
+                                   {"out_scale", {0.12}},
+                                   {"out_zero", {out_zero}}}});
+  std::int64_t saturated = 0;
+  // A region's operands: its inputs, then its weights and bias.
+  ExpectAll(step, 1, [&](const Tensors& tensors, std::int64_t element) {
+    const std::int64_t o = element / 25;
+    double sum = tensors.In(3, o);
+    for (std::int64_t i = 0; i < 16; ++i)
+      sum += (tensors.In(0, i * 25 + element % 25) - in_zero) * tensors.In(2, o * 16 + i);
+    const double y = Stored(sum * 0.02 * scales[static_cast<std::size_t>(o)], 0.12, 6, true);
+    saturated += y == 127 || y == -128 ? 1 : 0;
+    return Stored((y - 6) * 0.12 + (tensors.In(1, element) - r_zero) * 0.24, 0.12, out_zero, is_signed);
+  });
+  EXPECT_GT(saturated, 0);
+}
+INSTANTIATE_TEST_SUITE_P(Signs, ResidualOn8Bits,
+                         ::testing::Values(Signs{"s8", "s8"}, Signs{"u8", "u8"}, Signs{"s8", "u8"}));
+
 TEST(RegionStep, AFilteredConvolutionHasTheValuesOfWhatFollows) {
   const ReplayStep step = StepOf(
       "region [convolution dtype=f32:f32:f32 in=1x16x5x6 out_channels=16 kernel=3x3 stride=1x1 dilation=1x1 "

@@ -1,5 +1,7 @@
-// Transposes of small tiles: 8 x 8 elements of four bytes and 4 x 4 of eight in registers, where the
-// instruction set has the shuffles; loops elsewhere.
+// Transposes of small tiles: 16 x 16 bytes, 8 x 8 elements of two and four bytes and 4 x 4 of eight in registers, where
+// the instruction set has the shuffles, and three rows at a time, as the colors of an image are; loops elsewhere.
+
+#include <utility>
 
 #include "microbench/kernels/cpu/vector/isa.h"
 
@@ -79,6 +81,49 @@ void EightShorts(const std::int16_t* from, std::int64_t from_stride, std::int16_
   }
 }
 
+// 16 x 16 bytes: four rounds in each of which row i comes beside row i + 8, byte by byte.
+typedef std::uint8_t Bytes __attribute__((vector_size(16), aligned(1), may_alias));
+void SixteenBytes(const std::uint8_t* from, std::int64_t from_stride, std::uint8_t* to, std::int64_t to_stride) {
+  typedef std::uint8_t V __attribute__((vector_size(16)));
+  V r[16], beside[16];
+  for (int i = 0; i < 16; ++i) r[i] = *reinterpret_cast<const Bytes*>(from + i * from_stride);
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 8; ++i) {
+      beside[2 * i] = __builtin_shuffle(r[i], r[i + 8], V{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
+      beside[2 * i + 1] =
+          __builtin_shuffle(r[i], r[i + 8], V{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31});
+    }
+    for (int i = 0; i < 16; ++i) r[i] = beside[i];
+  }
+  for (int i = 0; i < 16; ++i) *reinterpret_cast<Bytes*>(to + i * to_stride) = r[i];
+}
+
+// Three rows of kLanes elements, element by element: element p of the result is column p / 3 of row p % 3.
+template <class T, int kLanes>
+struct Three {
+  typedef T V __attribute__((vector_size(kLanes * sizeof(T))));
+  typedef T Memory __attribute__((vector_size(kLanes * sizeof(T)), aligned(sizeof(T)), may_alias));
+
+  template <int kPart, int... k>
+  static void Part(V a, V b, V c, T* to, std::integer_sequence<int, k...>) {
+    constexpr int kFirst = kPart * kLanes;
+    const V two = __builtin_shufflevector(a, b, ((kFirst + k) % 3 == 1 ? kLanes : 0) + (kFirst + k) / 3 ...);
+    const V all = __builtin_shufflevector(two, c, (kFirst + k) % 3 == 2 ? kLanes + (kFirst + k) / 3 : k...);
+    *reinterpret_cast<Memory*>(to + kFirst) = all;
+  }
+  static void Run(const T* from, std::int64_t from_stride, T* to, std::int64_t columns) {
+    const std::int64_t whole = columns / kLanes * kLanes;
+    for (std::int64_t column = 0; column < whole; column += kLanes) {
+      const auto row = [&](int r) -> V { return *reinterpret_cast<const Memory*>(from + r * from_stride + column); };
+      const auto lanes = std::make_integer_sequence<int, kLanes>();
+      Part<0>(row(0), row(1), row(2), to + 3 * column, lanes);
+      Part<1>(row(0), row(1), row(2), to + 3 * column, lanes);
+      Part<2>(row(0), row(1), row(2), to + 3 * column, lanes);
+    }
+    Loop(from + whole, from_stride, to + 3 * whole, 3, 3, columns - whole);
+  }
+};
+
 template <class T, int edge, class Tile>
 void Tiled(const void* source, std::int64_t from_stride, void* target, std::int64_t to_stride, std::int64_t rows,
            std::int64_t columns, Tile tile) {
@@ -99,10 +144,16 @@ void Tiled(const void* source, std::int64_t from_stride, void* target, std::int6
 
 void TransposeTile(const void* from, std::int64_t from_stride, void* to, std::int64_t to_stride, std::int64_t rows,
                    std::int64_t columns, int bytes) {
+  const auto three = [&]<class T>(T* target) {
+    Three<T, 16 / sizeof(T)>::Run(static_cast<const T*>(from), from_stride, target, columns);
+  };
+  const bool are_colors = rows == 3 && to_stride == 3;
+  if (are_colors && bytes == 1) return three(static_cast<std::uint8_t*>(to));
+  if (are_colors && bytes == 2) return three(static_cast<std::int16_t*>(to));
+  if (are_colors && bytes == 4) return three(static_cast<float*>(to));
   switch (bytes) {
     case 1:
-      return Loop(static_cast<const std::uint8_t*>(from), from_stride, static_cast<std::uint8_t*>(to), to_stride, rows,
-                  columns);
+      return Tiled<std::uint8_t, 16>(from, from_stride, to, to_stride, rows, columns, SixteenBytes);
     case 2:
       return Tiled<std::int16_t, 8>(from, from_stride, to, to_stride, rows, columns, EightShorts);
 #if defined(__AVX2__)

@@ -34,7 +34,51 @@ void Window(const float* x, std::int64_t stride, std::int64_t dilation, std::int
   }
 }
 
+// The largest of the taps of each of `count` windows, channel by channel: a vector of them at a time, then one.
+template <class T>
+void ByteWindows(const T* x, std::int64_t step, std::int64_t dilation, std::int64_t taps, T* y, std::int64_t count,
+                 std::int64_t channels) {
+  typedef T Vector __attribute__((vector_size(INFIMUM_VECTOR_BYTES)));
+  typedef T Memory __attribute__((vector_size(INFIMUM_VECTOR_BYTES), aligned(1), may_alias));
+  const std::int64_t whole = channels / kBytes * kBytes;
+  for (std::int64_t i = 0; i < count; ++i, x += step, y += channels) {
+    for (std::int64_t c = 0; c < whole; c += kBytes) {
+      Vector most = *reinterpret_cast<const Memory*>(x + c);
+      for (std::int64_t tap = 1; tap < taps; ++tap) {
+        const Vector other = *reinterpret_cast<const Memory*>(x + tap * dilation + c);
+        most = most > other ? most : other;
+      }
+      *reinterpret_cast<Memory*>(y + c) = most;
+    }
+    for (std::int64_t c = whole; c < channels; ++c) {
+      T most = x[c];
+      for (std::int64_t tap = 1; tap < taps; ++tap) most = most > x[tap * dilation + c] ? most : x[tap * dilation + c];
+      y[c] = most;
+    }
+  }
+}
+
+template <class T>
+void LargerOf(const T* __restrict x, T* __restrict y, std::int64_t count) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) y[i] = x[i] > y[i] ? x[i] : y[i];
+}
+
 }  // namespace
+
+void AccumulateByteMaximum(const void* x, void* y, std::int64_t bytes, bool is_signed) {
+  if (is_signed) return LargerOf(static_cast<const std::int8_t*>(x), static_cast<std::int8_t*>(y), bytes);
+  LargerOf(static_cast<const std::uint8_t*>(x), static_cast<std::uint8_t*>(y), bytes);
+}
+
+void WindowByteMaximum(const void* x, std::int64_t step, std::int64_t dilation, std::int64_t taps, void* y,
+                       std::int64_t count, std::int64_t channels, bool is_signed) {
+  const auto run = [&]<class T>(T* to) {
+    ByteWindows(static_cast<const T*>(x), step, dilation, taps, to, count, channels);
+  };
+  if (is_signed) return run(static_cast<std::int8_t*>(y));
+  run(static_cast<std::uint8_t*>(y));
+}
 
 void WindowMaximumRow(const float* x, std::int64_t stride, std::int64_t dilation, std::int64_t taps, float* y,
                       std::int64_t count) {
