@@ -7,6 +7,7 @@
 #include "microbench/kernels/cpu/float_rows.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/index_map.h"
+#include "src/core/layer/family.h"
 
 namespace infimum::cpu {
 namespace {
@@ -90,17 +91,20 @@ MadeProgram MakeFloatReduction(ReductionKind kind, const Geometry& geometry, con
   constexpr std::int64_t kRun = 4096;
   const std::int64_t blocks = (geometry.columns + kReducedColumns - 1) / kReducedColumns;
   const FloatRows whole_input(*problem.operands[0]), whole_output(*problem.outputs[0]);
-  // Whole rows of f32: nothing but the rows themselves, which may be as short as a 7 x 7 image.
-  if (geometry.columns == 1 && geometry.reduced_offsets.size() == 1 && whole_input.direct() && whole_output.direct()) {
-    const auto rows = [=, x = problem.operands[0]->As<float>(), y = problem.outputs[0]->As<float>()] {
-      const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size());
-      const auto length = static_cast<float>(geometry.run);
-      ParallelEach(outputs, kLeastReductionWork, geometry.run, [&](std::int64_t i) {
-        const float* row = x + geometry.outer_offsets[static_cast<std::size_t>(i)];
-        y[i] = Finish(kind, steps.row(row, geometry.run), length);
+  // Rows one behind the other, which may be as short as a 7 x 7 image: as many at a time as are converted at once.
+  if (geometry.columns == 1 && geometry.reduced_offsets.size() == 1 && geometry.run <= kRun) {
+    const std::int64_t rows = std::ssize(geometry.outer_offsets), together = kRun / geometry.run;
+    return MakeProgram(problem, [=, run = geometry.run, input = whole_input, output = whole_output] {
+      const auto length = static_cast<float>(run);
+      ParallelEach(CeilDivide(rows, together), kLeastReductionWork, together * run, [&](std::int64_t i) {
+        std::array<float, kRun> elements, results;
+        const std::int64_t first = i * together, n = std::min(together, rows - first);
+        const float* x = input.Read(first * run, n * run, elements.data());
+        float* y = output.Target(first, results.data());
+        for (std::int64_t row = 0; row < n; ++row) y[row] = Finish(kind, steps.row(x + row * run, run), length);
+        output.Store(y, first, n);
       });
-    };
-    return MakeProgram(problem, rows);
+    });
   }
   const auto count = static_cast<float>(geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size()));
   const auto combined = FormulaOf<float>(kind).combined;
@@ -286,6 +290,13 @@ std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
   const bool floating = config.types.input == DataType::kF32 || config.types.input == DataType::kF16 ||
                         config.types.input == DataType::kBF16;
   const bool argument = IsArgument(config.kind);
+  // Sums of so many bytes are exact in f32, and no quotient is rounded up to the next integer.
+  constexpr std::int64_t kMostBytes = 32768;
+  const bool are_bytes =
+      (config.types.input == DataType::kS8 || config.types.input == DataType::kU8) &&
+      config.types.output == config.types.input &&
+      ElementCount(config.input) <= kMostBytes * ElementCount(OutputShape(config)) &&
+      (config.kind == ReductionKind::kMean || config.kind == ReductionKind::kMax || config.kind == ReductionKind::kMin);
   return {KernelOffer("reduction", [=](const Problem& problem) -> MadeProgram {
     const Geometry geometry = GeometryOf(config);
     const DataType type = problem.operands[0]->type();
@@ -296,7 +307,7 @@ std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
       }
       return WithType(type, [&]<class T>(T) { return MakeArgument<T>(largest, geometry, problem); });
     }
-    if (floating && FitsFloat(config.types.output)) {
+    if ((floating || are_bytes) && FitsFloat(config.types.output)) {
       const ReductionRows rows = Kernels().find_reduction(config.kind);
       if (rows.row != nullptr) return MakeFloatReduction(config.kind, geometry, rows, problem);
     }
