@@ -326,6 +326,7 @@ Status OnnxGraphBuilder::Build(const onnx::GraphProto& graph, const std::vector<
                              Define(name, ValueKind::kGraphInput, arguments[static_cast<std::size_t>(i)]));
     graph_.inputs.push_back(id);
   }
+  FindIndexedSequences(graph);
   INFIMUM_RETURN_IF_ERROR(AddNodes(graph));
   for (const onnx::ValueInfoProto& output : graph.output()) {
     const std::optional<ValueId> id = Find(output.name());
@@ -408,6 +409,10 @@ Layer OnnxGraphBuilder::MakeLayer(const onnx::NodeProto& node, int position,
 
 Status OnnxGraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
   INFIMUM_RETURN_IF_ERROR(context_.CountNode());
+  if (node.op_type() == "SequenceAt") {
+    INFIMUM_ASSIGN_OR_RETURN(const bool is_added, AddSequenceAt(node, position));
+    if (is_added) return {};
+  }
   std::vector<std::optional<ValueId>> inputs;
   inputs.reserve(static_cast<std::size_t>(node.input_size()));
   for (const std::string& name : node.input()) {
@@ -437,6 +442,10 @@ Status OnnxGraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
     return AddOtherBodies(node, std::move(layer));
   }
 
+  if (layer.op == "SplitToSequence" && AddSplit(node, layer)) {
+    graph_.layers.push_back(std::move(layer));
+    return {};
+  }
   INFIMUM_ASSIGN_OR_RETURN(std::vector<KnownValue> outputs, Infer(node, info, layer));
   if (layer.op == "Constant" && outputs.size() == 1) {
     INFIMUM_RETURN_IF_ERROR(SetConstantNode(node, outputs[0]));

@@ -121,6 +121,13 @@ class OnnxGraphBuilder {
   // Of operators that keep a part of what they read: the results' shapes, where it is stated how much.
   void StateKept(const Layer& layer, std::vector<KnownValue>& outputs);
 
+  // sequences.cc: what AddNode asks first of a SplitToSequence and a SequenceAt; false where they stay as they are.
+  void FindIndexedSequences(const onnx::GraphProto& graph);
+  bool AddSplit(const onnx::NodeProto& node, Layer& layer);
+  Result<bool> AddSequenceAt(const onnx::NodeProto& node, int position);
+  // The elements of a small constant; nullopt where it has none.
+  std::optional<std::vector<std::int64_t>> KnownIntegers(ValueId id);
+
   // control_flow.cc
   struct Body;
   Result<Body> BuildBody(const onnx::GraphProto& graph, const std::vector<KnownValue>& arguments);
@@ -141,6 +148,8 @@ class OnnxGraphBuilder {
   std::vector<KnownValue> known_;  // beside graph_.values
   std::vector<Names> scopes_;      // the graph's own names; on top of them those of inlined branches
   std::unordered_map<std::string, int> layer_names_;
+  // Sequences that a position alone is asked of, and their parts, once the layer is there that makes them.
+  std::map<std::string, std::vector<ValueId>, std::less<>> sequences_;
   std::vector<KnownValue> output_values_;
   std::vector<ValueId> captured_;
 };
