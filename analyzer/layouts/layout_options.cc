@@ -165,10 +165,31 @@ class Finder {
     found_.nodes.push_back(std::move(node));
   }
 
-  static const MovementConfig* MovementOf(const Layer& layer, const DeclaredNode& node) {
+  // Whether two values are the same numbers, as far as is known before a run.
+  bool AreEqual(std::optional<ValueId> a, std::optional<ValueId> b) const {
+    if (a == b) return true;
+    const auto numbers = [&](std::optional<ValueId> id) -> std::optional<std::vector<double>> {
+      if (!id || !graph_.value(*id).constant) return std::nullopt;
+      return NumbersOf(&*graph_.value(*id).constant);
+    };
+    const auto first = numbers(a);
+    return first && first == numbers(b);
+  }
+
+  // A concatenation of bytes of several scales writes other bytes than it reads. Its inputs are the result's scale and
+  // zero point, then each part with its own.
+  bool KeepsBytes(const Layer& layer) const {
+    if (layer.op != "com.microsoft.QLinearConcat") return true;
+    for (std::size_t i = 2; i + 2 < layer.inputs.size(); i += 3)
+      if (!AreEqual(layer.inputs[0], layer.inputs[i + 1]) || !AreEqual(layer.inputs[1], layer.inputs[i + 2]))
+        return false;
+    return true;
+  }
+
+  const MovementConfig* MovementOf(const Layer& layer, const DeclaredNode& node) const {
     const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
-    if (movement == nullptr || !MayStayInPlace(*movement)) return nullptr;
+    if (movement == nullptr || !MayStayInPlace(*movement) || !KeepsBytes(layer)) return nullptr;
     const bool has_all = node.reads.size() == movement->inputs.size() && node.writes.size() == movement->outputs.size();
     const auto is_read = [&](std::size_t tensor) { return std::ranges::find(node.reads, tensor) != node.reads.end(); };
     return has_all && !std::ranges::any_of(node.writes, is_read) ? movement : nullptr;

@@ -8,6 +8,7 @@
 #include "microbench/cpu/offers.h"
 #include "microbench/cpu/row_major.h"
 #include "microbench/libraries/onednn/program/region_problem.h"
+#include "microbench/reference/dequantized_form.h"
 #include "microbench/reference/reference.h"
 #include "src/core/base/prepared.h"
 
@@ -184,7 +185,8 @@ Result<StepOffer> FindStepOffer(const ReplayStep& step) {
   if (const auto* config = std::get_if<LayerConfig>(&step.workload)) {
     INFIMUM_ASSIGN_OR_RETURN(StepOffer offer, FindLayerOffer(step, *config, values[0]));
     const auto* movement = std::get_if<MovementConfig>(config);
-    const bool may_stay = movement != nullptr && MayStayInPlace(*movement);
+    const bool changes = DequantizedForm(*config, values[0]).has_value();
+    const bool may_stay = movement != nullptr && MayStayInPlace(*movement) && !changes;
     if (may_stay && step.candidate.name == kViewCandidate) offer.view = movement;
     return offer;
   }

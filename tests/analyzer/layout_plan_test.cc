@@ -267,6 +267,30 @@ TEST_F(LayoutPlanTest, AConcatenationMovesNothingWhereItsOperandsLieOneBehindThe
   EXPECT_EQ(bracket.layers[3].status, LatencyStatus::kMeasured);
 }
 
+// Of bytes in several scales the whole has other elements than its parts.
+TEST_F(LayoutPlanTest, AConcatenationThatConvertsIsNoView) {
+  for (const float scale : {0.5F, 0.25F}) {
+    GraphBuilder model;
+    const ValueId whole = model.Number("whole_scale", 0.5F), zero = model.Number("zero", 0);
+    const ValueId first = model.Number("first_scale", 0.5F), second = model.Number("second_scale", scale);
+    const ValueId x = model.Input("x", {1, 32, 8, 8});
+    const ValueId a = model.Measurable("conv_1", "Conv", {x, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+    const ValueId b = model.Measurable("conv_2", "Conv", {a, model.Weight("w2", {32, 32, 1, 1})}, Convolution());
+    model.Output(model.Measurable("join", "com.microsoft.QLinearConcat", {whole, zero, a, first, zero, b, second, zero},
+                                  Concat("1x32x64,1x32x64", "1x64x64")));
+    graph_ = model.Take();
+    graph_.layers[2].operand_inputs = {2, 5};
+    Add(*graph_.layers[2].workload, "concat", 20, "plain", "plain");
+    Add(Convolution(), "plain", 120, "abcd", "abcd");
+    Add(Convolution(), "last", 100, "acdb", "acdb");
+    AddReorder("abcd", "acdb", 9);
+    AddReorder("acdb", "abcd", 9);
+    const Bracket bracket = Compute();
+    ASSERT_TRUE(bracket.layouts.has_value());
+    EXPECT_EQ(bracket.layers[2].status, scale == 0.5F ? LatencyStatus::kFree : LatencyStatus::kMeasured);
+  }
+}
+
 // What writes the parts knows no blocks, what reads the whole knows nothing else.
 TEST_F(LayoutPlanTest, PartsAreChangedToWhatTheirWholeIsIn) {
   const LayerConfig wide = *ParseLayerConfig(

@@ -229,6 +229,18 @@ TEST(QuantizedMovement, PartsOfOneScaleAreMovedAndOthersConverted) {
             });
 }
 
+// As a view it would hand on elements in another scale than its readers take them for.
+TEST(QuantizedMovement, OfSeveralScalesIsNoView) {
+  for (const double scale : {0.5, 0.25}) {
+    ReplayStep step = StepOf("movement kind=concat dtype=s8:-:s8 in=4x8,4x8 out=8x8 axis=0",
+                             {{{"in0_scale", {0.5}}, {"in1_scale", {scale}}, {"out_scale", {0.5}}}});
+    step.candidate = std::string(kViewCandidate);
+    const Result<cpu::StepOffer> offer = cpu::FindStepOffer(step);
+    ASSERT_TRUE(offer.ok()) << offer.error().message;
+    EXPECT_EQ(offer->view != nullptr, scale == 0.5);
+  }
+}
+
 TEST(QuantizedPointwise, AQuantizeLinearHasItsOwnScale) {
   ExpectAll(StepOf("pointwise kind=quantize dtype=f32:-:u8 in=1000", {{{"out_scale", {0.007}}, {"out_zero", {77}}}}), 1,
             [](const Tensors& t, std::int64_t i) { return Stored(t.In(0, i), 0.007, 77, false); });
