@@ -1,7 +1,7 @@
 #include "microbench/cpu/onednn_backend.h"
 
 #include "microbench/cpu/cache_residency.h"
-#include "microbench/cpu/cpu_device.h"
+#include "microbench/cpu/device/cpu_device.h"
 #include "microbench/cpu/offers.h"
 #include "microbench/cpu/peaks.h"
 #include "microbench/cpu/replay_run.h"

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "infimum/microbench/runner_main.h"
-#include "microbench/cpu/metronome.h"
+#include "microbench/cpu/device/metronome.h"
 #include "microbench/reference/reference.h"
 
 namespace infimum {

@@ -8,7 +8,7 @@
 
 #include "infimum/base/clock.h"
 #include "infimum/base/text.h"
-#include "microbench/cpu/memory_peaks.h"
+#include "microbench/cpu/device/memory_peaks.h"
 #include "microbench/cpu/offers.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/matrix_peaks.h"

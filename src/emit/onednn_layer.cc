@@ -265,8 +265,7 @@ Result<Fusion> FusionOf(const Region& region) {
   if (region.outputs.size() != 1)
     return Error{"a result within it is wanted too, which no post-operation writes; it runs layer after layer"};
   const DataType type = TypesOf(members[0].config).output;
-  if (!IsFloatingPoint(type))
-    return Error{"what follows a product of integers is not emitted with it"};
+  if (!IsFloatingPoint(type)) return Error{"what follows a product of integers is not emitted with it"};
   const Shape output = OutputsOf(members[0].config)[0].shape;
   Fusion fusion{members[0].config, {}};
   for (std::size_t i = 1; i < members.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "microbench/cpu/cpu_device.h"
+#include "microbench/cpu/device/cpu_device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "microbench/cpu/memory_peaks.h"
+#include "microbench/cpu/device/memory_peaks.h"
 #include "microbench/cpu/onednn_backend.h"
 #include "microbench/cpu/peaks.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"

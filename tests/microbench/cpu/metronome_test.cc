@@ -1,4 +1,4 @@
-#include "microbench/cpu/metronome.h"
+#include "microbench/cpu/device/metronome.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

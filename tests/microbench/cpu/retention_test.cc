@@ -1,11 +1,11 @@
-#include "microbench/cpu/retention.h"
+#include "microbench/cpu/device/retention.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "microbench/cpu/memory_peaks.h"
+#include "microbench/cpu/device/memory_peaks.h"
 
 namespace infimum::cpu {
 namespace {

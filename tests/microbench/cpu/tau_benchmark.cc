@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "analyzer/types/device_model.h"
-#include "microbench/cpu/cpu_device.h"
-#include "microbench/cpu/memory_peaks.h"
+#include "microbench/cpu/device/cpu_device.h"
+#include "microbench/cpu/device/memory_peaks.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/reference/host_tensor.h"
 #include "tests/support/benchmark.h"

@@ -1,9 +1,10 @@
 // One oneDNN primitive as a Program: operands brought into the layouts that the implementation wants
 // (before anything is timed), scratch memory allocated, arguments bound.
 //
-// A tensor may be of another type than the primitive computes in (f16 where the processor has only f32): it then lies in
-// memory in its own type, in the primitive's layout, and each run converts it, which is timed. Constants are converted
-// before. Where only the sign bit differs (s8 where products want u8) that is a matter of layout: Pack() flips it.
+// A tensor may be of another type than the primitive computes in (f16 where the processor has only f32): it
+// then lies in memory in its own type, in the primitive's layout, and each run converts it, which is timed.
+// Constants are converted before. Where only the sign bit differs (s8 where products want u8) that is a
+// matter of layout: Pack() flips it.
 //
 //   PrimitiveCall call{pd};
 //   call.inputs = {{DNNL_ARG_SRC, input, PlainDesc(...)}, {DNNL_ARG_WEIGHTS, weights, ..., true}};

@@ -1,4 +1,4 @@
-#include "microbench/cpu/retention.h"
+#include "microbench/cpu/device/retention.h"
 
 #include <algorithm>
 #include <cmath>

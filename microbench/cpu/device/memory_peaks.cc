@@ -1,4 +1,4 @@
-#include "microbench/cpu/memory_peaks.h"
+#include "microbench/cpu/device/memory_peaks.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -16,8 +16,8 @@
 #include <string>
 
 #include "infimum/base/clock.h"
-#include "microbench/cpu/cpu_device.h"
-#include "microbench/cpu/retention.h"
+#include "microbench/cpu/device/cpu_device.h"
+#include "microbench/cpu/device/retention.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 
 namespace infimum::cpu {

@@ -1,4 +1,4 @@
-#include "microbench/cpu/cpu_device.h"
+#include "microbench/cpu/device/cpu_device.h"
 
 #include <sched.h>
 #include <sys/sysinfo.h>
