@@ -72,8 +72,9 @@ std::int64_t ChannelsOf(const LayerConfig& product) {
 //   out scale (out - out zero) = y scale (y - y zero) + r scale (r - r zero)
 //
 // The library adds r as it is stored, so that the product is made in steps of r: its input's scale and out's are
-// divided by r's, the zero points become one shift and y's saturation a clip. That y is not rounded moves out by half
-// of its step. False where a bias in floating point would have to be scaled too.
+// divided by r's, the zero points become one shift and y's saturation a clip. y is not rounded, which moves out by half
+// of y's step: false where that is more than a step of out's, and where a bias in floating point would have to be
+// scaled too.
 bool MakeInStepsOfResidual(const LayerValues& sum, std::size_t chained, Fusion& fusion) {
   const OperandTypes& types = TypesOf(fusion.product);
   const ProductValues product = ProductValuesOf(types, DepthOf(fusion.product), fusion.values);
@@ -83,6 +84,7 @@ bool MakeInStepsOfResidual(const LayerValues& sum, std::size_t chained, Fusion& 
   const Quantization y = sum.quantized() ? sum.operands[chained] : Quantization();
   const Quantization r = sum.quantized() ? sum.operands[1 - chained] : Quantization();
   const Quantization out = sum.output.value_or(Quantization());
+  if (y.scale() > 2 * out.scale()) return false;
   const double step = y.scale() / r.scale();
   Quantization weights{{}, {0}};
   for (std::int64_t c = 0; c < ChannelsOf(fusion.product); ++c) weights.scales.push_back(product.WeightScale(c));
@@ -100,8 +102,9 @@ bool MakeInStepsOfResidual(const LayerValues& sum, std::size_t chained, Fusion& 
 // On 8 bits a sum is the one member that a product may have behind it.
 bool FusesOn8Bits(const std::vector<RegionMember>& members) {
   const auto* sum = std::get_if<PointwiseConfig>(&members[1].config);
-  return members.size() == 2 && sum != nullptr && sum->kind == PointwiseKind::kAdd && Is8Bit(sum->types.input) &&
-         Is8Bit(sum->types.weights) && Is8Bit(sum->types.output) && Is8Bit(TypesOf(members[0].config).input);
+  return members.size() == 2 && !std::holds_alternative<NormalizationConfig>(members[0].config) && sum != nullptr &&
+         sum->kind == PointwiseKind::kAdd && Is8Bit(sum->types.input) && Is8Bit(sum->types.weights) &&
+         Is8Bit(sum->types.output) && Is8Bit(TypesOf(members[0].config).input);
 }
 
 std::optional<Fusion> FusionOf(const Region& region, const RegionValues& values) {

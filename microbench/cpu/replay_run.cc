@@ -22,13 +22,19 @@ class ReplayRun : public PreparedReplay {
 
   Status Prepare(const TensorFolder* folder) {
     INFIMUM_ASSIGN_OR_RETURN(tensors_, ReplayTensors::Of(schedule_, folder, seed_));
-    for (ReplayStep& step : schedule_.steps) step = tensors_.WithNumbers(step);
-    StoreUnsigned(schedule_);
     std::vector<StepOffer> offers(schedule_.steps.size());
+    const auto prepare = [&](std::size_t i) {
+      return Within("step " + Quoted(schedule_.steps[i].name), PrepareStep(schedule_.steps[i], offers[i]));
+    };
+    // Numbers of a step may be what an earlier one makes that runs once.
     for (std::size_t i = 0; i < offers.size(); ++i) {
-      const Status status = PrepareStep(schedule_.steps[i], offers[i]);
-      if (!status.ok()) return Within("step " + Quoted(schedule_.steps[i].name), status.error());
+      schedule_.steps[i] = tensors_.WithNumbers(schedule_.steps[i]);
+      if (RunsOnce(schedule_, schedule_.steps[i])) INFIMUM_RETURN_IF_ERROR(prepare(i));
     }
+    StoreUnsigned(schedule_);
+    INFIMUM_RETURN_IF_ERROR(Validate(schedule_));
+    for (std::size_t i = 0; i < offers.size(); ++i)
+      if (!RunsOnce(schedule_, schedule_.steps[i])) INFIMUM_RETURN_IF_ERROR(prepare(i));
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<StepOrders> wanted, WantedOrders(schedule_, offers, tensors_, orders_));
     INFIMUM_ASSIGN_OR_RETURN(layout_, LayOut(schedule_, wanted, orders_));
     INFIMUM_RETURN_IF_ERROR(PlaceBuffers());

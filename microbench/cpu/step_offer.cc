@@ -92,9 +92,7 @@ StepOffer FromLayer(const LayerConfig& config, const Offer& offer) {
   return result;
 }
 
-// A benchmark, which gives 8-bit layers no scales, knows the kernel by its plain name.
-bool IsCandidate(const Offer& offer, const std::string& name) {
-  std::string own = offer.candidate.name();
+bool IsCandidate(std::string own, const std::string& name) {
   if (own == name) return true;
   const std::size_t at = own.find(kDequantized);
   return at != std::string::npos && own.erase(at, kDequantized.size()) == name;
@@ -103,7 +101,7 @@ bool IsCandidate(const Offer& offer, const std::string& name) {
 Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& config, const LayerValues& values) {
   const std::vector<Offer> offers = OffersFor(config, CandidateTier::kExhaustive, values);
   for (const Offer& offer : offers) {
-    if (IsCandidate(offer, step.candidate.name)) return FromLayer(config, offer);
+    if (IsCandidate(offer.candidate.name(), step.candidate.name)) return FromLayer(config, offer);
   }
   if (!offers.empty()) {
     const auto fallback = [](const Offer& offer) { return offer.reference; };
@@ -191,6 +189,10 @@ Result<StepOffer> FindStepOffer(const ReplayStep& step) {
     return offer;
   }
   return FindRegionOffer(step, std::get<Region>(step.workload), values);
+}
+
+bool IsScheduled(const StepOffer& offer, const std::string& name) {
+  return name == kViewCandidate ? offer.view != nullptr : IsCandidate(offer.candidate, name);
 }
 
 OrderId OrderTable::Add(const OrderOf& order) {

@@ -34,6 +34,10 @@ struct StepOffer {
 // `step` lives longer.
 Result<StepOffer> FindStepOffer(const ReplayStep& step);
 
+// Whether that is the candidate which a schedule names so. A benchmark, which gives 8-bit layers no scales, knows a
+// kernel by its plain name.
+bool IsScheduled(const StepOffer& offer, const std::string& name);
+
 // The orders of memory that steps want, as numbers that the replay's layout goes by.
 //
 //   OrderTable orders;

@@ -59,13 +59,18 @@ bool StaysWithin(const ReplayStep& step, const Touch& touch) {
   return region != nullptr && touch.writes && touch.member + 1 != region->members.size();
 }
 
-// The type of what a touch is of; null where a configuration has none of its own for it.
+// The type of what a touch is of; null where another operand has the same one.
 DataType* TypeOf(LayerConfig& config, const Touch& touch) {
   OperandTypes& types = std::visit([](auto& own) -> OperandTypes& { return own.types; }, config);
   if (touch.writes) return &types.output;
-  if (touch.operand == 0) return &types.input;
-  const bool is_second = touch.operand == 1 && std::holds_alternative<PointwiseConfig>(config);
-  return is_second && types.weights != DataType::kNone ? &types.weights : nullptr;
+  const auto* pointwise = std::get_if<PointwiseConfig>(&config);
+  const auto* movement = std::get_if<MovementConfig>(&config);
+  const std::size_t inputs = pointwise != nullptr  ? pointwise->inputs.size()
+                             : movement != nullptr ? movement->inputs.size()
+                                                   : 1;
+  const bool has_second = pointwise != nullptr && inputs == 2 && types.weights != DataType::kNone;
+  if (touch.operand == 0) return inputs == 1 || has_second ? &types.input : nullptr;
+  return touch.operand == 1 && has_second ? &types.weights : nullptr;
 }
 
 std::string ZeroName(const Touch& touch) {
@@ -110,7 +115,8 @@ class Choice {
     }
   }
 
-  // What readers want, and what hangs on it by layers that carry elements; less what cannot be, with all of that.
+  // Tensors that a reader wants unsigned and those that carrying layers tie to them, without the ones that cannot be
+  // and what is tied to those.
   const std::vector<bool>& Make() {
     for (;;) {
       for (const ReplayStep& step : schedule_.steps)
@@ -141,7 +147,7 @@ class Choice {
     }
   }
 
-  // Takes back the tensors of steps whose candidates there are on signed bytes alone.
+  // Takes back the tensors of steps whose candidate is offered on signed bytes alone.
   bool AllAreOffered() {
     bool all = true;
     for (const ReplayStep& step : schedule_.steps) {
@@ -150,7 +156,7 @@ class Choice {
       if (std::ranges::none_of(touches, is_changed)) continue;
       const ReplayStep changed = Changed(step, is_unsigned_);
       const Result<StepOffer> offer = FindStepOffer(changed);
-      if (offer && (changed.candidate.name.empty() || offer->candidate == changed.candidate.name)) continue;
+      if (offer && (changed.candidate.name.empty() || IsScheduled(*offer, changed.candidate.name))) continue;
       for (const Touch& touch : touches) {
         all = all && !is_unsigned_[touch.tensor];
         if (is_unsigned_[touch.tensor]) may_be_[touch.tensor] = false;

@@ -87,13 +87,14 @@ float Finish(ReductionKind kind, float total, float count) {
 
 MadeProgram MakeFloatReduction(ReductionKind kind, const Geometry& geometry, const ReductionRows& steps,
                                const Problem& problem) {
-  // A run is split only where it must be converted.
+  // Elements that are converted at a time.
   constexpr std::int64_t kRun = 4096;
   const std::int64_t blocks = (geometry.columns + kReducedColumns - 1) / kReducedColumns;
   const FloatRows whole_input(*problem.operands[0]), whole_output(*problem.outputs[0]);
   // Rows one behind the other, which may be as short as a 7 x 7 image: as many at a time as are converted at once.
   if (geometry.columns == 1 && geometry.reduced_offsets.size() == 1 && geometry.run <= kRun) {
-    const std::int64_t rows = std::ssize(geometry.outer_offsets), together = kRun / geometry.run;
+    const std::int64_t rows = std::ssize(geometry.outer_offsets), pieces = 4 * omp_get_max_threads();
+    const std::int64_t together = std::clamp<std::int64_t>(rows / pieces, 1, kRun / geometry.run);
     return MakeProgram(problem, [=, run = geometry.run, input = whole_input, output = whole_output] {
       const auto length = static_cast<float>(run);
       ParallelEach(CeilDivide(rows, together), kLeastReductionWork, together * run, [&](std::int64_t i) {

@@ -442,9 +442,12 @@ Status OnnxGraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
     return AddOtherBodies(node, std::move(layer));
   }
 
-  if (layer.op == "SplitToSequence" && AddSplit(node, layer)) {
-    graph_.layers.push_back(std::move(layer));
-    return {};
+  if (layer.op == "SplitToSequence") {
+    INFIMUM_ASSIGN_OR_RETURN(const bool is_split, AddSplit(node, layer));
+    if (is_split) {
+      graph_.layers.push_back(std::move(layer));
+      return {};
+    }
   }
   INFIMUM_ASSIGN_OR_RETURN(std::vector<KnownValue> outputs, Infer(node, info, layer));
   if (layer.op == "Constant" && outputs.size() == 1) {

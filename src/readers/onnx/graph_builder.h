@@ -123,7 +123,7 @@ class OnnxGraphBuilder {
 
   // sequences.cc: what AddNode asks first of a SplitToSequence and a SequenceAt; false where they stay as they are.
   void FindIndexedSequences(const onnx::GraphProto& graph);
-  bool AddSplit(const onnx::NodeProto& node, Layer& layer);
+  Result<bool> AddSplit(const onnx::NodeProto& node, Layer& layer);
   Result<bool> AddSequenceAt(const onnx::NodeProto& node, int position);
   // The elements of a small constant; nullopt where it has none.
   std::optional<std::vector<std::int64_t>> KnownIntegers(ValueId id);

@@ -12,18 +12,19 @@ namespace {
 
 using google::protobuf::Arena;
 
-// Extents of the parts of `extent`: of a single `split` equal ones and what is left over, of none one each.
+// Extents of the parts of `extent`: as `split` lists them; of its size and what is left over where it is a single
+// number; of one where there is none. Nullopt where they do not add up, or are more than a model has.
 std::optional<std::vector<std::int64_t>> PartsOf(std::int64_t extent,
                                                  const std::optional<std::vector<std::int64_t>>& split,
                                                  bool is_single) {
-  constexpr std::int64_t kMostParts = 4096;
+  constexpr std::int64_t kMostParts = 64;
   if (split && !is_single) {
     std::int64_t sum = 0;
     for (const std::int64_t part : *split) {
       if (part < 0 || part > extent - sum) return std::nullopt;
       sum += part;
     }
-    return sum == extent ? split : std::nullopt;
+    return sum == extent && std::ssize(*split) <= kMostParts ? split : std::nullopt;
   }
   const std::int64_t each = split ? split->at(0) : 1;
   if (each < 1 || extent / each > kMostParts) return std::nullopt;
@@ -32,21 +33,24 @@ std::optional<std::vector<std::int64_t>> PartsOf(std::int64_t extent,
   return parts;
 }
 
+bool IsOfOnnx(const onnx::NodeProto& node, std::string_view op) {
+  return node.op_type() == op && (node.domain().empty() || node.domain() == "ai.onnx");
+}
+
 }  // namespace
 
 void OnnxGraphBuilder::FindIndexedSequences(const onnx::GraphProto& graph) {
   for (const onnx::NodeProto& node : graph.node())
-    if (node.op_type() == "SplitToSequence" && node.output_size() == 1) sequences_[node.output(0)];
+    if (IsOfOnnx(node, "SplitToSequence") && node.output_size() == 1) sequences_[node.output(0)];
   if (sequences_.empty()) return;
   std::unordered_set<std::string_view> constants;
   for (const onnx::TensorProto& tensor : graph.initializer()) constants.insert(tensor.name());
   for (const onnx::NodeProto& node : graph.node())
     if (node.op_type() == "Constant" && node.output_size() == 1) constants.insert(node.output(0));
   for (const onnx::NodeProto& node : graph.node()) {
-    // A body may read any of them.
     if (std::ranges::any_of(node.attribute(), [](const auto& a) { return a.has_g() || a.graphs_size() > 0; }))
       return sequences_.clear();
-    const bool takes = node.op_type() == "SequenceAt" && node.input_size() == 2 && constants.contains(node.input(1));
+    const bool takes = IsOfOnnx(node, "SequenceAt") && node.input_size() == 2 && constants.contains(node.input(1));
     for (int i = takes ? 1 : 0; i < node.input_size(); ++i) sequences_.erase(node.input(i));
   }
   for (const onnx::ValueInfoProto& output : graph.output()) sequences_.erase(output.name());
@@ -58,9 +62,10 @@ std::optional<std::vector<std::int64_t>> OnnxGraphBuilder::KnownIntegers(ValueId
   return integers && !integers->empty() ? std::move(integers) : std::nullopt;
 }
 
-bool OnnxGraphBuilder::AddSplit(const onnx::NodeProto& node, Layer& layer) {
-  const auto sequence = sequences_.find(node.output(0));
-  if (sequence == sequences_.end() || layer.inputs.empty() || !layer.inputs[0]) return false;
+Result<bool> OnnxGraphBuilder::AddSplit(const onnx::NodeProto& node, Layer& layer) {
+  const auto sequence = node.output_size() == 1 ? sequences_.find(node.output(0)) : sequences_.end();
+  if (sequence == sequences_.end() || !sequence->second.empty() || layer.inputs.empty() || !layer.inputs[0])
+    return false;
   const std::optional<Shape> whole = graph_.value(*layer.inputs[0]).shape;
   const KnownValue read = known(*layer.inputs[0]);
   if (!whole || read.type == nullptr || read.constant) return false;
@@ -79,9 +84,12 @@ bool OnnxGraphBuilder::AddSplit(const onnx::NodeProto& node, Layer& layer) {
   const bool is_single = has_split && graph_.value(*layer.inputs[1]).shape == Shape{};
   const auto extents = PartsOf(whole->dims[static_cast<std::size_t>(axis)], split, is_single);
   if (!extents) return false;
+  // The name is taken, whoever reads it.
+  INFIMUM_RETURN_IF_ERROR(Define(node.output(0), ValueKind::kIntermediate, {}));
   layer.op = "Split";
   layer.attributes["axis"] = axis;
   for (std::size_t i = 0; i < extents->size(); ++i) {
+    INFIMUM_RETURN_IF_ERROR(context_.CountNode());
     KnownValue part;
     part.type = Arena::CreateMessage<onnx::TypeProto>(&context_.arena());
     Shape shape = *whole;
@@ -96,12 +104,14 @@ bool OnnxGraphBuilder::AddSplit(const onnx::NodeProto& node, Layer& layer) {
 
 Result<bool> OnnxGraphBuilder::AddSequenceAt(const onnx::NodeProto& node, int position) {
   const auto sequence = node.input_size() == 2 ? sequences_.find(node.input(0)) : sequences_.end();
-  if (sequence == sequences_.end() || sequence->second.empty() || node.output_size() != 1) return false;
+  if (!IsOfOnnx(node, "SequenceAt") || sequence == sequences_.end() || sequence->second.empty() ||
+      node.output_size() != 1)
+    return false;
   const std::optional<ValueId> index = Find(node.input(1));
   if (!index) return UndefinedName(node.input(1), "input");
   const auto place = KnownIntegers(*index);
   const auto parts = static_cast<std::int64_t>(sequence->second.size());
-  if (!place) return Error{"its position is no integer that is known"};
+  if (!place || place->size() != 1) return false;
   const std::int64_t at = place->at(0) < 0 ? place->at(0) + parts : place->at(0);
   if (at < 0 || at >= parts)
     return Error{"position " + std::to_string(place->at(0)) + " of a sequence of " + std::to_string(parts)};

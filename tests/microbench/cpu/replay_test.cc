@@ -456,6 +456,34 @@ TEST(ReplayLayout, AViewOfAnInputAndOneThatIsAnOutputKeepTheirMemory) {
   EXPECT_EQ(lives[layout->outputs[0]].bytes, 0U);
 }
 
+// Steps that run once make a scale, which a step behind them has as a number.
+TEST_F(Replay, AScaleMayBeWhatAStepMakesThatRunsOnce) {
+  using enum ReplayTensorKind;
+  ReplaySchedule schedule;
+  schedule.model = "scales";
+  const auto add = [&](const std::string& name, ReplayTensorKind kind, DataType type, Shape shape) -> ReplayTensor& {
+    ReplayTensor tensor;
+    tensor.name = name, tensor.kind = kind, tensor.type = type, tensor.shape = std::move(shape);
+    return schedule.tensors.emplace_back(std::move(tensor));
+  };
+  add("x", kInput, DataType::kF32, Shape{{64}});
+  add("half", kWeight, DataType::kF32, Shape{{1}}).fill = 0.5;
+  add("scale", kWeight, DataType::kF32, Shape{{1}});
+  add("q", kIntermediate, DataType::kS8, Shape{{64}});
+  add("y", kIntermediate, DataType::kF32, Shape{{64}}).is_output = true;
+  schedule.steps = {Step("square", "pointwise kind=multiply dtype=f32:f32:f32 in=1,1", "", {1, 1}, {2}),
+                    Step("quantize", "pointwise kind=quantize dtype=f32:-:s8 in=64", "", {0}, {3}),
+                    Step("dequantize", "pointwise kind=dequantize dtype=s8:-:f32 in=64", "", {3}, {4})};
+  schedule.steps[1].value_tensors = {{{"out_scale", 2}}};
+  schedule.steps[2].value_tensors = {{{"in0_scale", 2}}};
+  ASSERT_TRUE(Validate(schedule).ok());
+  const auto replay = backend_.PrepareReplay(schedule, nullptr);
+  ASSERT_TRUE(replay.ok()) << replay.error().message;
+  const Result<ReplayResult> result = (*replay)->Check();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->FirstFault().value_or(""), "");
+}
+
 TEST_F(Replay, RunsAgainWithTheSameResult) {
   Result<std::unique_ptr<PreparedReplay>> replay = Prepared(Network());
   ASSERT_TRUE(replay.ok()) << replay.error().message;

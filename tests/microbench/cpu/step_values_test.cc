@@ -330,10 +330,10 @@ TEST(RegionStep, HasTheValuesOfEachMember) {
   });
 }
 
-class ResidualOn8Bits : public ::testing::TestWithParam<Signs> {};
+class ResidualsOn8Bits : public ::testing::TestWithParam<Signs> {};
 
 // Steps of 0.12, 0.24 and 0.12: y's rounding and saturation, which happens here, show in every bit of the sum.
-TEST_P(ResidualOn8Bits, IsAddedInItsOwnScaleAndZeroPoint) {
+TEST_P(ResidualsOn8Bits, IsAddedInItsOwnScaleAndZeroPoint) {
   const std::string input = GetParam().input, output = GetParam().output;
   const bool is_signed = output == "s8";
   const double in_zero = input == "s8" ? -128 : 0, r_zero = is_signed ? -9 : 120, out_zero = is_signed ? -100 : 28;
@@ -367,8 +367,27 @@ TEST_P(ResidualOn8Bits, IsAddedInItsOwnScaleAndZeroPoint) {
   });
   EXPECT_GT(saturated, 0);
 }
-INSTANTIATE_TEST_SUITE_P(Signs, ResidualOn8Bits,
+INSTANTIATE_TEST_SUITE_P(Signs, ResidualsOn8Bits,
                          ::testing::Values(Signs{"s8", "s8"}, Signs{"u8", "u8"}, Signs{"s8", "u8"}));
+
+// A sum whose steps are much smaller than y's would show that y was not rounded.
+TEST(ResidualOn8Bits, OfFineStepsIsALayerOfItsOwn) {
+  const auto workload = *ParseWorkload(
+      "region [convolution dtype=s8:s8:s8 in=1x16x5x5 out_channels=4 kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 "
+      "groups=1 bias=no weights=const](in0,w0) ; [pointwise kind=add dtype=s8:s8:s8 in=100,100](%0,in1)");
+  for (const double scale : {0.25, 0.24}) {
+    cpu::RegionValues values(2);
+    values[0].operands = {{{0.02}, {0}}, {{0.01}, {0}}};
+    values[0].output = cpu::Quantization{{0.5}, {0}};
+    values[1].operands = {{{0.5}, {0}}, {{0.1}, {0}}};
+    values[1].output = cpu::Quantization{{scale}, {0}};
+    const auto offers = cpu::RegionOffersFor(std::get<Region>(workload), CandidateTier::kEngine, values);
+    const bool is_fused =
+        std::ranges::any_of(offers, [](const auto& offer) { return offer.candidate.library == "onednn"; });
+    EXPECT_EQ(is_fused, scale == 0.25);
+    EXPECT_FALSE(offers.empty());
+  }
+}
 
 TEST(RegionStep, AFilteredConvolutionHasTheValuesOfWhatFollows) {
   const ReplayStep step = StepOf(

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "microbench/cpu/onednn_backend.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "tests/support/replay_network.h"
 
 namespace infimum {
@@ -103,6 +104,38 @@ TEST(StoreUnsigned, AReplayOfItHasTheResultOfOneThatConverts) {
   ReplaySchedule converted = Network();
   for (ReplayStep& step : converted.steps) step.candidate = "";
   check(converted);
+}
+
+// c also meets another tensor in a concatenation, whose operands have one type.
+TEST(StoreUnsigned, AnOperandThatHasNoTypeOfItsOwnStaysSigned) {
+  ReplaySchedule schedule = Network();
+  schedule.tensors.push_back(Tensor("both", ReplayTensorKind::kIntermediate, DataType::kS8, Shape{{1, 16, 6, 6}}));
+  schedule.tensors.push_back(Tensor("z", ReplayTensorKind::kIntermediate, DataType::kF32, Shape{{1, 16, 6, 6}}));
+  schedule.tensors[9].is_output = true;
+  schedule.steps.push_back(ReplayNetwork::Step("concat",
+                                               "movement kind=concat dtype=s8:-:s8 in=1x8x36,1x8x36 out=1x16x36 axis=1",
+                                               "", {4, 6}, {8}, Scales({{"in0", -100}, {"in1", -7}, {"out", 0}})));
+  schedule.steps.push_back(ReplayNetwork::Step("dequantize both", "pointwise kind=dequantize dtype=s8:-:f32 in=576", "",
+                                               {8}, {9}, Scales({{"in0", 0}})));
+  cpu::StoreUnsigned(schedule);
+  EXPECT_EQ(TypeIn(schedule, "c"), DataType::kS8);
+  EXPECT_EQ(TypeIn(schedule, "m"), DataType::kU8);
+  EXPECT_TRUE(Validate(schedule).ok());
+}
+
+// A benchmark, whose bytes have no scales, names a mean by its kernel.
+TEST(StoreUnsigned, ACandidateIsOfferedByItsPlainNameToo) {
+  ReplaySchedule schedule = Network();
+  schedule.tensors.push_back(Tensor("mean", ReplayTensorKind::kIntermediate, DataType::kS8, Shape{{8}}));
+  schedule.tensors.push_back(Tensor("z", ReplayTensorKind::kIntermediate, DataType::kF32, Shape{{8}}));
+  schedule.tensors[9].is_output = true;
+  const std::string set = std::string(cpu::KernelOffer("reduction", nullptr).candidate.name());
+  schedule.steps.push_back(ReplayNetwork::Step("mean", "reduction kind=mean dtype=s8:-:s8 in=8x36 axes=1", set, {4},
+                                               {8}, Scales({{"in0", -100}, {"out", -100}})));
+  schedule.steps.push_back(ReplayNetwork::Step("dequantize mean", "pointwise kind=dequantize dtype=s8:-:f32 in=8", "",
+                                               {8}, {9}, Scales({{"in0", -100}})));
+  cpu::StoreUnsigned(schedule);
+  EXPECT_EQ(TypeIn(schedule, "c"), DataType::kU8);
 }
 
 TEST(StoreUnsigned, WhatTheModelReturnsOrHasNoZeroPointStaysSigned) {

@@ -73,6 +73,32 @@ TEST(SplitSequence, APositionBeyondItsEndIsNamed) {
   EXPECT_THAT(graph.error().message, HasSubstr("position 2 of a sequence of 2"));
 }
 
+TEST(SplitSequence, ANameThatIsThereAlreadyIsAnError) {
+  for (const char* twice : {"s = SplitToSequence <axis = 1> (x)", "s = Relu (x)"}) {
+    const Result<ModelGraph> graph =
+        TryRead(ModelOf("g (float[2, 7, 4] x) => (float[1, 7, 4] y) { p = Constant <value_int = 0> () "
+                        "s = SplitToSequence <axis = 0> (x) " +
+                        std::string(twice) + " [a] y = SequenceAt (s, p) }"));
+    ASSERT_FALSE(graph.ok()) << twice;
+    EXPECT_THAT(graph.error().message, HasSubstr("is defined twice"));
+  }
+}
+
+TEST(SplitSequence, PartsAreAsManyAsModelsHave) {
+  std::string nodes;
+  for (int i = 0; i < 300; ++i) nodes += "s" + std::to_string(i) + " = SplitToSequence <axis = 0> (x) ";
+  const auto read = [&](int rows) {
+    return TryRead(ModelOf("g (float[" + std::to_string(rows) +
+                           ", 4] x) => (float[1, 4] y) { p = Constant <value_int = 0> () " + nodes +
+                           "[a] y = SequenceAt (s0, p) }"));
+  };
+  const Result<ModelGraph> few = read(64), many = read(65);
+  ASSERT_TRUE(few.ok()) << few.error().message;
+  ASSERT_TRUE(many.ok()) << many.error().message;
+  EXPECT_NE(LayerCalled(*few, "a").op, "SequenceAt");
+  EXPECT_EQ(LayerCalled(*many, "a").op, "SequenceAt");
+}
+
 // Sizes that fit nothing, from files that mean no good, leave it as it was.
 TEST(SplitSequence, SizesThatDoNotFitAreNoSplit) {
   for (const char* sizes : {"{-1, 8}", "{0, 6}", "{9223372036854775807, 9223372036854775807, 9}", "{7, 7}"}) {

@@ -1,4 +1,4 @@
-// The horizontal half of a pooling window.
+// The halves of a pooling window: along a row, and of bytes from row to row too.
 #include "microbench/kernels/cpu/vector/math.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
