@@ -184,7 +184,7 @@ class ReplayRun : public PreparedReplay {
     }
     part.name = step.name;
     part.candidate = offer.candidate;
-    part.tolerance = Tolerance(NativeContract(step.workload), step.workload);
+    part.tolerance = StepTolerance(step, NativeContract(step.workload));
     Operands operands;
     Outputs outputs;
     const std::vector<Operand> reads = OperandsOf(step.workload), writes = OutputsOf(step.workload);

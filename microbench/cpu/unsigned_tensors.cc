@@ -59,15 +59,19 @@ bool StaysWithin(const ReplayStep& step, const Touch& touch) {
   return region != nullptr && touch.writes && touch.member + 1 != region->members.size();
 }
 
+// Layers all of whose tensors have one type: all are unsigned or none.
+bool HasOneType(const LayerConfig& config) {
+  const auto* movement = std::get_if<MovementConfig>(&config);
+  return Carries(config) || (movement != nullptr && movement->kind == MovementKind::kConcat);
+}
+
 // The type of what a touch is of; null where another operand has the same one.
 DataType* TypeOf(LayerConfig& config, const Touch& touch) {
   OperandTypes& types = std::visit([](auto& own) -> OperandTypes& { return own.types; }, config);
   if (touch.writes) return &types.output;
+  if (HasOneType(config)) return &types.input;
   const auto* pointwise = std::get_if<PointwiseConfig>(&config);
-  const auto* movement = std::get_if<MovementConfig>(&config);
-  const std::size_t inputs = pointwise != nullptr  ? pointwise->inputs.size()
-                             : movement != nullptr ? movement->inputs.size()
-                                                   : 1;
+  const std::size_t inputs = pointwise != nullptr ? pointwise->inputs.size() : 1;
   const bool has_second = pointwise != nullptr && inputs == 2 && types.weights != DataType::kNone;
   if (touch.operand == 0) return inputs == 1 || has_second ? &types.input : nullptr;
   return touch.operand == 1 && has_second ? &types.weights : nullptr;
@@ -131,12 +135,12 @@ class Choice {
   }
 
  private:
-  // To all that a carrying layer reads and writes beside a tensor of which `holds` says so.
+  // To all that a layer of one type reads and writes beside a tensor of which `holds` says so.
   void Spread(std::vector<bool>& to, const auto& holds, bool value) {
     for (bool changed = true; changed;) {
       changed = false;
       for (ReplayStep step : schedule_.steps) {
-        if (std::holds_alternative<Region>(step.workload) || !Carries(ConfigOf(step, 0))) continue;
+        if (std::holds_alternative<Region>(step.workload) || !HasOneType(ConfigOf(step, 0))) continue;
         const std::vector<Touch> touches = TouchesOf(step);
         if (std::ranges::none_of(touches, [&](const Touch& touch) { return holds(touch.tensor); })) continue;
         for (const Touch& touch : touches) {
@@ -155,7 +159,8 @@ class Choice {
       const auto is_changed = [&](const Touch& touch) { return is_unsigned_[touch.tensor]; };
       if (std::ranges::none_of(touches, is_changed)) continue;
       const ReplayStep changed = Changed(step, is_unsigned_);
-      const Result<StepOffer> offer = FindStepOffer(changed);
+      const bool is_valid = Validate(changed.workload).ok();
+      const Result<StepOffer> offer = is_valid ? FindStepOffer(changed) : Result<StepOffer>(Error{""});
       if (offer && (changed.candidate.name.empty() || IsScheduled(*offer, changed.candidate.name))) continue;
       for (const Touch& touch : touches) {
         all = all && !is_unsigned_[touch.tensor];

@@ -337,7 +337,7 @@ class GpuReplay : public PreparedReplay {
     part.name = step.name;
     part.candidate = found.candidate;
     part.step = operation.step;
-    part.tolerance = Tolerance(cpu::ContractOf(step.workload, schedule_), step.workload);
+    part.tolerance = cpu::StepTolerance(step, cpu::ContractOf(step.workload, schedule_));
     parts_.push_back(std::move(part));
     programs_.emplace_back(gpu_, std::move(found.program), std::move(addresses), scratch_[programs_.size()],
                            std::move(constants));

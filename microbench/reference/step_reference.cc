@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "microbench/reference/dequantized_form.h"
 #include "microbench/reference/reference.h"
 
 namespace infimum::cpu {
@@ -55,6 +56,15 @@ Status StepProblem::Make(const Region& region, const RegionValues& values, const
     problem_.members.push_back(std::move(results));
   }
   return {};
+}
+
+double StepTolerance(const ReplayStep& step, NumericContract contract) {
+  const double tolerance = Tolerance(contract, step.workload);
+  const auto* config = std::get_if<LayerConfig>(&step.workload);
+  const Result<std::vector<LayerValues>> values = ValuesOf(step);
+  const bool rounds = config != nullptr && values && IsNarrow(TypesOf(*config).output) &&
+                      DequantizedForm(*config, values->front()).has_value();
+  return rounds ? std::max(tolerance, 1.0) : tolerance;
 }
 
 Result<std::optional<double>> StepError(const ReplayStep& step, const Operands& operands, const Outputs& outputs,

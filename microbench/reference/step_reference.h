@@ -62,6 +62,10 @@ struct StepTensors {
   Outputs outputs;
 };
 
+// What the contract allows of that error. A movement of bytes in several scales rounds, as one in a single scale does
+// not.
+double StepTolerance(const ReplayStep& step, NumericContract contract);
+
 // The largest error of `outputs` against the f64 reference on `operands`, all row-major, in the measure of the
 // contract; nullopt where a configuration has no reference.
 Result<std::optional<double>> StepError(const ReplayStep& step, const Operands& operands, const Outputs& outputs,

@@ -89,25 +89,26 @@ TEST(StoreUnsigned, ChangesWhatReadersWantAndWhatHangsOnIt) {
             "(%0,in1)");
 }
 
-TEST(StoreUnsigned, AReplayOfItHasTheResultOfOneThatConverts) {
+// Each step against the reference, and the outputs of two inferences against each other.
+void ExpectRight(const ReplaySchedule& schedule) {
   OneDnnBackend backend{BackendOptions{}};
-  const auto check = [&](const ReplaySchedule& schedule) {
-    const auto replay = backend.PrepareReplay(schedule, nullptr);
-    EXPECT_TRUE(replay.ok()) << (replay.ok() ? "" : replay.error().message);
-    if (!replay.ok()) return;
-    const Result<ReplayResult> result = (*replay)->Check();
-    ASSERT_TRUE(result.ok()) << result.error().message;
-    EXPECT_EQ(result->FirstFault().value_or(""), "");
-    for (const ReplayPart& part : result->parts) EXPECT_TRUE(part.is_reorder || part.error.has_value()) << part.name;
-  };
-  check(Network());
-  ReplaySchedule converted = Network();
-  for (ReplayStep& step : converted.steps) step.candidate = "";
-  check(converted);
+  const auto replay = backend.PrepareReplay(schedule, nullptr);
+  ASSERT_TRUE(replay.ok()) << replay.error().message;
+  const Result<ReplayResult> result = (*replay)->Check();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->FirstFault().value_or(""), "");
+  for (const ReplayPart& part : result->parts) EXPECT_TRUE(part.is_reorder || part.error.has_value()) << part.name;
 }
 
-// c also meets another tensor in a concatenation, whose operands have one type.
-TEST(StoreUnsigned, AnOperandThatHasNoTypeOfItsOwnStaysSigned) {
+TEST(StoreUnsigned, AReplayOfItIsRightAsOneThatConverts) {
+  ExpectRight(Network());
+  ReplaySchedule converted = Network();
+  for (ReplayStep& step : converted.steps) step.candidate = "";
+  ExpectRight(converted);
+}
+
+// Network, and c and r as one beside it: a concatenation's tensors have one type.
+ReplaySchedule Joined() {
   ReplaySchedule schedule = Network();
   schedule.tensors.push_back(Tensor("both", ReplayTensorKind::kIntermediate, DataType::kS8, Shape{{1, 16, 6, 6}}));
   schedule.tensors.push_back(Tensor("z", ReplayTensorKind::kIntermediate, DataType::kF32, Shape{{1, 16, 6, 6}}));
@@ -117,10 +118,25 @@ TEST(StoreUnsigned, AnOperandThatHasNoTypeOfItsOwnStaysSigned) {
                                                "", {4, 6}, {8}, Scales({{"in0", -100}, {"in1", -7}, {"out", 0}})));
   schedule.steps.push_back(ReplayNetwork::Step("dequantize both", "pointwise kind=dequantize dtype=s8:-:f32 in=576", "",
                                                {8}, {9}, Scales({{"in0", 0}})));
+  return schedule;
+}
+
+TEST(StoreUnsigned, AConcatenationIsUnsignedAsAWholeOrNotAtAll) {
+  ReplaySchedule schedule = Joined();
+  ASSERT_TRUE(Validate(schedule).ok());
+  ExpectRight(schedule);
   cpu::StoreUnsigned(schedule);
-  EXPECT_EQ(TypeIn(schedule, "c"), DataType::kS8);
-  EXPECT_EQ(TypeIn(schedule, "m"), DataType::kU8);
   EXPECT_TRUE(Validate(schedule).ok());
+  for (const char* tensor : {"c", "r", "both"}) EXPECT_EQ(TypeIn(schedule, tensor), DataType::kU8) << tensor;
+  EXPECT_EQ(schedule.steps[5].values[0].at("in1_zero"), std::vector<double>{121});
+  EXPECT_EQ(schedule.steps[5].values[0].at("out_zero"), std::vector<double>{128});
+
+  ReplaySchedule returned = Joined();
+  returned.tensors[6].is_output = true;
+  ExpectRight(returned);
+  cpu::StoreUnsigned(returned);
+  for (const char* tensor : {"c", "r", "both"}) EXPECT_EQ(TypeIn(returned, tensor), DataType::kS8) << tensor;
+  EXPECT_EQ(TypeIn(returned, "m"), DataType::kU8);
 }
 
 // A benchmark, whose bytes have no scales, names a mean by its kernel.
