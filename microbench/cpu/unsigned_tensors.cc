@@ -119,7 +119,7 @@ class Choice {
     }
   }
 
-  // Tensors that a reader wants unsigned and those that carrying layers tie to them, without the ones that cannot be
+  // Tensors that a reader wants unsigned and those that layers of one type tie to them, without the ones that cannot be
   // and what is tied to those.
   const std::vector<bool>& Make() {
     for (;;) {
