@@ -6,7 +6,8 @@
 Inputs and weights are the seeded random ones of measure_onnxruntime.py; a quantized model gets scales that fit them
 (fitting_scales.py). Weights that the model computes from others, and the outputs that a replay is compared with, are
 those of ONNX Runtime without optimisations, node by node what the model says: its optimised run of a ShuffleNet on 8
-bits differed by as much as the largest output. Where the schedule wants f32 numbers of the model in f16 or bf16, they are rounded.
+bits differed by as much as the largest output. Where the schedule wants f32 numbers of the model in f16 or bf16, they
+are rounded.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // Sequences that a SplitToSequence makes and SequenceAt alone takes apart, as PyTorch's exporter writes a split: a
-// Split whose results SequenceAt hands on.
+// Split whose results SequenceAt hands on. Not in a graph with bodies, which may read a sequence too.
 #include <algorithm>
 #include <unordered_set>
 
