@@ -371,7 +371,7 @@ INSTANTIATE_TEST_SUITE_P(Signs, ResidualsOn8Bits,
                          ::testing::Values(Signs{"s8", "s8"}, Signs{"u8", "u8"}, Signs{"s8", "u8"}));
 
 // A sum whose steps are much smaller than y's would show that y was not rounded.
-TEST(ResidualOn8Bits, OfFineStepsIsALayerOfItsOwn) {
+TEST(RegionStep, AResidualOfFineStepsIsALayerOfItsOwn) {
   const auto workload = *ParseWorkload(
       "region [convolution dtype=s8:s8:s8 in=1x16x5x5 out_channels=4 kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 "
       "groups=1 bias=no weights=const](in0,w0) ; [pointwise kind=add dtype=s8:s8:s8 in=100,100](%0,in1)");
