@@ -429,9 +429,14 @@ std::vector<ObservedNode> ObservedIn(const ModelGraph& graph, const RunProfile& 
   const Candidate candidate{std::string(kObservedLibrary), run.framework + "-" + run.framework_version, "any", "any",
                             false};
   std::vector<ObservedNode> nodes;
-  for (const AlignedRow& row : AlignRun(graph, run).rows) {
-    const bool is_sure =
-        row.clue == AlignmentClue::kOverride || row.clue == AlignmentClue::kValue || row.clue == AlignmentClue::kNode;
+  const Alignment alignment = AlignRun(graph, run);
+  // Of a trace, which has operators and no names of nodes, shapes say which layer it is: of equal ones any is right.
+  const auto has_shapes = [&](std::size_t layer) { return !run.layers[layer].input_tensors.empty(); };
+  for (const AlignedRow& row : alignment.rows) {
+    const bool is_of_shape =
+        row.clue == AlignmentClue::kOrder && !alignment.scale && std::ranges::all_of(row.engine_layers, has_shapes);
+    const bool is_sure = is_of_shape || row.clue == AlignmentClue::kOverride || row.clue == AlignmentClue::kValue ||
+                         row.clue == AlignmentClue::kNode;
     if (!row.measured || row.inside_body || !is_sure) continue;
     const bool takes_time =
         std::ranges::any_of(row.layers, [&](LayerId layer) { return graph.layer(layer).status != LayerStatus::kFree; });

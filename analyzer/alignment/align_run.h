@@ -82,7 +82,8 @@ Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
 // best-known-or-observed alone.
 //
 // One for each aligned row (align_run.h) that covers layers which take time, that was seen in at least one sample
-// and whose clues are sure: rows that hold a layer only because nothing else covers it are left out.
+// and whose clues are sure: by names, or by shapes and order where the run's layers have shapes and its dimensions are
+// the model's. Rows that hold a layer only because nothing else covers it are left out.
 std::vector<ObservedNode> ObservedIn(const ModelGraph& graph, const RunProfile& run);
 
 }  // namespace infimum

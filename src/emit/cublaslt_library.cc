@@ -28,7 +28,7 @@ constexpr std::string_view kCublasltCommands =
 constexpr std::string_view kCublasltFiles[] = {
     "cuda_main.cc",          "cuda_memory.h",          "cuda_program.h",        "cuda_timing.h",
     "cublaslt_candidates.h", "cublaslt_candidates.cc", "cublaslt_algorithms.h", "cublaslt_algorithms.cc",
-    "cublaslt_matmul.h",     "cublaslt_matmul.cc"};
+    "cublaslt_matmul.h",     "cublaslt_matmul.cc",     "cublas_gemm.h",         "cublas_gemm.cc"};
 
 // `Gemm`, without what forms differ in.
 std::string GemmText(const GemmProblem& gemm) {
@@ -96,9 +96,10 @@ const Library& CublasLt() {
                                .title = "cuBLASLt",
                                .candidates = "cublaslt",
                                .example = "algo=21_tile=20_stages=7_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0",
+                               .further_candidates = "cublas",
                                .cmake_version = "3.18",
                                .find_package = kFindCublaslt,
-                               .target = "CUDA::cublasLt CUDA::cudart",
+                               .target = "CUDA::cublas CUDA::cublasLt CUDA::cudart",
                                .precompiled_header = "",
                                .notes = kCublasltNotes,
                                .commands = kCublasltCommands,

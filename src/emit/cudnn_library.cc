@@ -7,6 +7,7 @@
 #include "infimum/base/result.h"
 #include "infimum/base/text.h"
 #include "src/core/measurement/cudnn_form.h"
+#include "src/core/measurement/cudnn_legacy.h"
 #include "src/core/measurement/cudnn_operations.h"
 #include "src/emit/library.h"
 #include "src/emit/library_texts.h"
@@ -103,7 +104,8 @@ std::string ListText(std::string_view name, const std::vector<StructText>& entri
   return text + "        },\n";
 }
 
-std::string GraphText(const Region& region, const cuda::CudnnOperations& operations) {
+// As the member `name` of the emitted layer.
+std::string GraphText(std::string_view name, const Region& region, const cuda::CudnnOperations& operations) {
   std::vector<StructText> tensors, calls, outputs;
   for (std::size_t i = 0; i < operations.tensors.size(); ++i) {
     const cudnn::Tensor& tensor = operations.graph.tensors[i];
@@ -138,6 +140,9 @@ std::string GraphText(const Region& region, const cuda::CudnnOperations& operati
     fields.Numbers("dilation", operation.dilation);
     fields.Numbers("window", operation.window);
     if (operation.causal) fields.Add("causal", "true");
+    fields.Number("lrn_alpha", operation.lrn_alpha);
+    fields.Number("lrn_beta", operation.lrn_beta);
+    fields.Number("lrn_k", operation.lrn_k);
     fields.Word("sums", operation.sums);
     fields.Word("result_type", operation.result_type);
   }
@@ -146,7 +151,7 @@ std::string GraphText(const Region& region, const cuda::CudnnOperations& operati
     fields.Word("name", output.name);
     fields.Word("type", output.type);
   }
-  return "    .graph = {\n" + ListText("tensors", tensors) + ListText("operations", calls) +
+  return fmt::format("    .{} = {{\n", name) + ListText("tensors", tensors) + ListText("operations", calls) +
          ListText("outputs", outputs) + "    },\n";
 }
 
@@ -175,18 +180,25 @@ std::string FormsText(const Workload& workload) {
 // The error says what cuDNN's graph does not have.
 Result<std::string> WriteCudnnSource(const SourceRequest& request) {
   const Region region = RegionWithConstants(request.workload);
+  const Result<cuda::CudnnOperations> legacy = cuda::CudnnLegacyOf(region);
+  // A convolution's or pooling's older call is that of its operations in the graph.
+  const bool has_own = legacy.ok() && !std::holds_alternative<ConvolutionConfig>(region.members[0].config) &&
+                       !std::holds_alternative<PoolingConfig>(region.members[0].config);
   if (IsStrictMatrixProduct(region, request.contracts)) {
     return Error{
         "cuDNN's graph has no matrix product in strict f32, all its engines use Tensor Cores; --library cublaslt "
         "has them, and under --contract tf32 cuDNN does"};
   }
-  INFIMUM_ASSIGN_OR_RETURN(const cuda::CudnnOperations operations, Supported(cuda::CudnnOperationsOf(region)));
+  const Result<cuda::CudnnOperations> operations = Supported(cuda::CudnnOperationsOf(region));
+  if (!operations.ok() && !has_own) return operations.error();
   const std::string layer = Format(request.workload);
   std::string text = SourceOpening(layer, request.version, {"cudnn_candidates.h"});
   text += "namespace {\n\nusing namespace cudnn;\n\n" + LayerConstant(layer);
   text += "const Registration kRegistered({\n    .text = kLayer,\n";
   text += fmt::format("    .contracts = {},\n", ContractList(request.contracts));
-  text += GraphText(region, operations) + FormsText(request.workload);
+  if (operations.ok()) text += GraphText("graph", region, *operations);
+  if (has_own) text += GraphText("legacy", region, *legacy);
+  text += FormsText(request.workload);
   if (cuda::HasFloatProduct(region)) text += "    .is_product = true,\n";
   return text + OnlyLines(request.only) + "});\n\n}  // namespace\n";
 }
@@ -222,32 +234,30 @@ constexpr std::string_view kCudnnCommands =
     "# (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).\n";
 
 constexpr std::string_view kCudnnFiles[] = {
-    "cuda_main.cc",        "cuda_memory.h",  "cuda_program.h",       "cuda_timing.h",         "cudnn_candidates.h",
-    "cudnn_candidates.cc", "cudnn_layer.h",  "cudnn_operations.h",   "cudnn_operations.cc",   "cudnn_plan.h",
-    "cudnn_plans.h",       "cudnn_plans.cc", "legacy_convolution.h", "legacy_convolution.cc", "legacy_functions.h"};
+    "cuda_main.cc",        "cuda_memory.h",       "cuda_program.h",      "cuda_timing.h",         "cudnn_candidates.h",
+    "cudnn_candidates.cc", "cudnn_layer.h",       "cudnn_operations.h",  "cudnn_operations.cc",   "cudnn_plan.h",
+    "cudnn_plans.h",       "cudnn_plans.cc",      "legacy_call.h",       "legacy_convolution.cc", "legacy_functions.h",
+    "legacy_recurrent.h",  "legacy_recurrent.cc", "legacy_statistics.cc"};
 
 }  // namespace
 
 const Library& Cudnn() {
-  static const Library library{
-      .name = "cudnn",
-      .title = "cuDNN",
-      .candidates = "cudnn-graph",
-      .example = "eng62_k2=5_k13=1",
-      .older_candidates = "cudnn-legacy",
-      .cmake_version = "3.18",
-      .find_package = kFindCudnn,
-      .target = "cudnn_with_frontend",
-      .precompiled_header = "",
-      .notes = kCudnnNotes,
-      .commands = kCudnnCommands,
-      .running = CudaRunning(),
-      .beside =
-          "cuDNN's older calls of other layers (softmax, LRN, recurrent layers) and cuBLASLt's "
-          "products, which\n`--library cublaslt` writes.\n",
-      .shared_files = kCudnnFiles,
-      .write_source = WriteCudnnSource,
-      .refusal_of = [](std::string_view) { return std::string(); }};
+  static const Library library{.name = "cudnn",
+                               .title = "cuDNN",
+                               .candidates = "cudnn-graph",
+                               .example = "eng62_k2=5_k13=1",
+                               .further_candidates = "cudnn-legacy",
+                               .cmake_version = "3.18",
+                               .find_package = kFindCudnn,
+                               .target = "cudnn_with_frontend",
+                               .precompiled_header = "",
+                               .notes = kCudnnNotes,
+                               .commands = kCudnnCommands,
+                               .running = CudaRunning(),
+                               .beside = "cuBLASLt's products, which\n`--library cublaslt` writes.\n",
+                               .shared_files = kCudnnFiles,
+                               .write_source = WriteCudnnSource,
+                               .refusal_of = [](std::string_view) { return std::string(); }};
   return library;
 }
 

@@ -24,7 +24,7 @@ struct Library {
   std::string_view title;                  // "oneDNN"
   std::string_view candidates;             // as in candidates' names: "onednn", "cudnn-graph"
   std::string_view example;                // of such a name, behind the slash
-  std::string_view older_candidates = {};  // "cudnn-legacy"
+  std::string_view further_candidates = {};  // of its older calls: "cudnn-legacy", "cublas"
   // How CMake finds it and what is linked: "find_package(dnnl 3 REQUIRED)", "DNNL::dnnl".
   std::string_view cmake_version;
   std::string_view find_package;

@@ -103,7 +103,7 @@ std::string ReadmeText(const Library& library, const std::vector<EmittedLayer>& 
       "```\n\n"
       "CMake, a C++20 compiler and Google Benchmark (Debian: `libbenchmark-dev`) are needed.\n{2}\n"
       "{3}"
-      "With `--benchmark_context=infimum_device=KEY`, a key that `infimum devices` lists, the rows that\n"
+      "With `INFIMUM_DEVICE=KEY` in the environment, a key that `infimum devices` lists, the rows that\n"
       "`infimum import` reads are of that device.\n\n",
       program, library.commands, library.notes, library.running, FilterOf(layers));
   text += "## Layers\n\n";
@@ -146,7 +146,7 @@ Result<std::vector<std::string>> UsableCandidates(const Library& library, const 
     if (name.starts_with("infimum/")) {
       reason = "a kernel of infimum's own, which is not emitted";
     } else if (const std::string_view of = std::string_view(name).substr(0, name.find('/'));
-               of != library.candidates && (of != library.older_candidates || of.empty())) {
+               of != library.candidates && (of != library.further_candidates || of.empty())) {
       reason = fmt::format("not of {}, whose candidates begin with '{}'", library.title, prefix);
     } else {
       reason = library.refusal_of(std::string_view(name).substr(of.size() + 1));

@@ -16,6 +16,7 @@ namespace infimum::emitted_cuda_program_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
@@ -102,6 +103,14 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
       "groups=1 bias=no weights=const",
       "pooling kind=max dtype=f16:-:f16 in=1x64x112x112 out=1x64x56x56 kernel=3x3 stride=2x2 dilation=1x1 "
       "pad=1,1,1,1",
+      "normalization kind=batch dtype=f16:f32:f16 in=1x64x56x56 axis=1 scale=yes bias=yes",
+      "normalization kind=lrn dtype=f32:-:f32 in=1x96x55x55 axis=1 size=5 scale=no bias=no",
+      "softmax kind=softmax dtype=f16:-:f16 in=1536x128x1 axis=1",
+      "softmax kind=log_softmax dtype=f32:-:f32 in=8x21x1024 axis=1",
+      "recurrent kind=lstm dtype=f16:f16:f16 sequence=64 batch=1 input=256 hidden=512 directions=2 bias=yes "
+      "weights=const",
+      "recurrent kind=rnn_relu dtype=f32:f32:f32 sequence=8 batch=4 input=16 hidden=32 directions=1 bias=no "
+      "weights=const",
       "reduction kind=mean dtype=f32:-:f32 in=1280x49 axes=1",
       "attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=full"};
   testing::EmittedProgram program(PlanOf(layers), {"cudnn", {}, "1.2.3"});
@@ -132,7 +141,18 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
                                           "cudnn-legacy/fft abcd->abcd contract=f16",
                                           "cudnn-legacy/gemm/tensor_op/acc=f16 abcd->abcd contract=f16",
                                           "cudnn-legacy/implicit_precomp_gemm/tensor_op acdb->acdb contract=f16"}));
-  EXPECT_EQ(older.size(), 1U) << "another layer than an f16 convolution has some";
+  std::size_t with_older = 0;
+  for (const std::string& each : layers) {
+    EXPECT_EQ(older[each], EnumeratorsLines(each, properties, "cudnn-legacy")) << each;
+    with_older += older[each].empty() ? 0 : 1;
+  }
+  EXPECT_EQ(with_older, 8U) << "an f16 convolution, a pooling, batch and local response normalization, two softmaxes, "
+                               "two recurrent layers";
+  EXPECT_THAT(older[layers[10]],
+              ElementsAre("cudnn-legacy/rnn/persist_dynamic/tensor_op plain->plain contract=f16",
+                          "cudnn-legacy/rnn/persist_static/tensor_op plain->plain contract=f16",
+                          "cudnn-legacy/rnn/persist_static_small_h/tensor_op plain->plain contract=f16",
+                          "cudnn-legacy/rnn/standard/tensor_op plain->plain contract=f16"));
 }
 
 }  // namespace

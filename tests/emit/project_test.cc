@@ -174,8 +174,8 @@ TEST(EmittedProject, SaysWhatCannotBeEmitted) {
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"onednn", {"cublas/gemm"}, "1"}), HasSubstr("begin with 'onednn/'"));
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"cudnn", {"onednn/ref"}, "1"}), HasSubstr("begin with 'cudnn-graph/'"));
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"cudnn", {"x"}, "1"}), HasSubstr("like 'cudnn-graph/eng62_k2=5_k13=1'"));
-  EXPECT_THAT(ErrorOf(PlanOf({"softmax kind=softmax dtype=f16:-:f16 in=96x128x1 axis=1"}), {"cudnn", {}, "1"}),
-              HasSubstr("cuDNN's graph has no operation for softmax layers"));
+  EXPECT_THAT(ErrorOf(PlanOf({"scan kind=sum dtype=f32:-:f32 in=64x1000x1 axis=1"}), {"cudnn", {}, "1"}),
+              HasSubstr("cuDNN's graph has no operation for scan layers"));
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"cublaslt", {}, "1"}), HasSubstr("BLAS libraries run matrix products only"));
   EXPECT_THAT(
       ErrorOf(PlanOf({"matmul dtype=s8:s8:s32 a=2x8x16 b=2x16x32 bias=no weights=variable"}), {"cublaslt", {}, "1"}),

@@ -359,7 +359,7 @@ TEST(OtherBenchmarks, AggregatesAndThreadsAreLeftOut) {
 TEST(OtherBenchmarks, TheContextNamesTheProcessorOrItStaysUnnamed) {
   Taken taken = Read(File({Other(kRelu)}));
   EXPECT_EQ(taken.device->Key().text, "cpu/unknown/clock=3601MHz/l1=32768/cores=8");
-  EXPECT_THAT(taken.remarks, ElementsAre(HasSubstr("infimum_device=KEY")));
+  EXPECT_THAT(taken.remarks, ElementsAre(HasSubstr("AddCustomContext(\"infimum_device\", KEY)")));
   const std::string key = "cpu/AuthenticAMD/family=25/instructions=avx2,fma/cores=2/note=a%20b";
   std::string text = File({Other(kRelu)});
   text.insert(text.find("\"num_cpus\""), R"("infimum_device":")" + key + R"(",)");

@@ -1,5 +1,4 @@
-// The calls of cuDNN that are older than its graph, as programs: the eight algorithms of a forward convolution,
-// softmax, normalizations, poolings, recurrent layers. Their names are those of the measurements of 2019.
+// The calls of cuDNN that are older than its graph (calls/legacy_call.h), as programs of the runner.
 //
 //   cudnn-legacy/implicit_precomp_gemm/tensor_op   cudnn-legacy/winograd   cudnn-legacy/softmax/accurate/instance
 #pragma once
@@ -19,12 +18,5 @@ inline constexpr std::string_view kCudnnLegacy = "cudnn-legacy";  // the candida
 // algorithms take a layer is known when a program is made: a refusal is an error that starts with "unsupported: ".
 std::vector<GpuOffer> LegacyOffers(const std::shared_ptr<CudnnHandle>& handle, const Workload& workload,
                                    NumericContract contract, const cpu::RegionValues& values = {});
-
-// By family.
-std::vector<GpuOffer> LegacyConvolutions(const std::shared_ptr<CudnnHandle>& handle, const Workload& workload,
-                                         NumericContract contract);
-std::vector<GpuOffer> LegacyRecurrent(const std::shared_ptr<CudnnHandle>& handle, const cpu::ValuedRegion& problem,
-                                      NumericContract contract);
-std::vector<GpuOffer> LegacyStatistics(const std::shared_ptr<CudnnHandle>& handle, const cpu::ValuedRegion& problem);
 
 }  // namespace infimum::cuda

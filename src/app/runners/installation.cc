@@ -115,6 +115,14 @@ std::string Installation::Python(const std::string& given) const {
   return "python3";
 }
 
+std::vector<std::string> Installation::CMake() const {
+  std::ifstream file(share() / "cmake");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  if (lines.empty() || !std::filesystem::exists(lines[0])) return {"cmake"};
+  return lines;
+}
+
 std::string_view InfimumVersion() { return INFIMUM_VERSION; }
 
 }  // namespace infimum

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "infimum/base/result.h"
 
@@ -38,6 +39,10 @@ class Installation {
   // `given` (the user's --python), else INFIMUM_PYTHON, else the environment that scripts/setup made, else
   // python3 on the PATH.
   std::string Python(const std::string& given) const;
+
+  // CMake, then what it is to be told of where libraries are: those that infimum was built with, else those on the
+  // PATH.
+  std::vector<std::string> CMake() const;
 
  private:
   std::filesystem::path binaries_;

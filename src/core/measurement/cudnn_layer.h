@@ -52,8 +52,10 @@ struct Tensor {
 // graph.<call>(operands) with its attributes.
 struct Operation {
   std::string result{};  // a name
-  std::string call{};    // "conv_fprop", "conv_dgrad", "matmul", "pointwise", "reduction", "resample", "layernorm", ...
-  std::string mode{};    // of element-wise operations, reductions and poolings, as cuDNN calls it: "RELU_FWD"
+  // "conv_fprop", "conv_dgrad", "matmul", "pointwise", "reduction", "resample", "layernorm", ...; of older calls also
+  // "softmax", "lrn", "batchnorm", "rnn".
+  std::string call{};
+  std::string mode{};  // of element-wise operations, reductions and poolings, as cuDNN calls it: "RELU_FWD"
   std::vector<std::string> operands{};
   Dims dims{};  // of the result
   Layout layout = Layout::kRowMajor;
@@ -62,6 +64,7 @@ struct Operation {
   std::optional<float> elu_alpha{}, relu_slope{}, relu_low{}, relu_high{};
   Dims pre_padding{}, post_padding{}, stride{}, dilation{}, window{};
   bool causal = false;
+  std::optional<float> lrn_alpha{}, lrn_beta{}, lrn_k{};
   std::string sums{};         // the type in which products are added up; where it is f32 a form may make it f16
   std::string result_type{};  // where it is not f32
 };

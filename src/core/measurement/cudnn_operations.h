@@ -19,7 +19,8 @@ namespace infimum::cuda {
 // What a member's configuration leaves open because it changes results, not cost; the defaults are what benchmarks use.
 struct CudnnValues : PointwiseParameters {
   double epsilon = 1e-5;
-  std::optional<double> attention_scale;  // absent: 1 / sqrt(head)
+  double response_alpha = 1e-4, response_beta = 0.75, response_k = 1;  // of a local response normalization
+  std::optional<double> attention_scale;                               // absent: 1 / sqrt(head)
 };
 
 // Which tensor of the region one of the graph's is.

@@ -1,7 +1,9 @@
 #include "cublaslt_candidates.h"
 
+#include <functional>
 #include <set>
 
+#include "cublas_gemm.h"
 #include "cuda_program.h"
 
 namespace cublaslt {
@@ -26,11 +28,32 @@ const Functions& Linked() {
   return functions;
 }
 
-Matmul Describe(const Layer& layer, const Form& form, cublasLtHandle_t handle) {
+struct Handles {
+  cublasLtHandle_t lt = nullptr;
+  cublasHandle_t plain = nullptr;
+};
+
+const cublas::Functions& LinkedPlain() {
+  static const cublas::Functions functions = [] {
+    cublas::Functions plain;
+#define CUBLAS_LINK(name, symbol) plain.name = &symbol;
+    CUBLAS_FUNCTIONS(CUBLAS_LINK)
+#undef CUBLAS_LINK
+    plain.GemmStridedBatchedEx = &cublasGemmStridedBatchedEx;
+    return plain;
+  }();
+  return functions;
+}
+
+Gemm GemmOf(const Layer& layer, const Form& form) {
   Gemm gemm = layer.gemm;
   gemm.sums = form.sums;
   gemm.b_transposed = form.b_transposed;
-  return Matmul(Linked(), handle, gemm, kWorkspaceBytes);
+  return gemm;
+}
+
+Matmul Describe(const Layer& layer, const Form& form, const Handles& handles) {
+  return Matmul(Linked(), handles.lt, GemmOf(layer, form), kWorkspaceBytes);
 }
 
 gpu::Buffer RandomNumbers(const std::string& type, std::int64_t count, double low, double high, std::uint64_t seed) {
@@ -40,9 +63,10 @@ gpu::Buffer RandomNumbers(const std::string& type, std::int64_t count, double lo
   return buffer;
 }
 
-gpu::GpuTimes Measure(const Layer& layer, const Form& form, const Algorithm& algorithm, cublasLtHandle_t handle) {
-  Matmul matmul = Describe(layer, form, handle);
-  matmul.Choose(algorithm);
+using Run = std::function<void(const Matmul::Tensors&, void* workspace, cudaStream_t)>;
+
+// On tensors of the layer's own.
+gpu::GpuTimes MeasureOn(const Layer& layer, std::size_t workspace_bytes, const Run& run) {
   const Gemm& gemm = layer.gemm;
   const auto count = [&](std::int64_t rows, std::int64_t columns, std::int64_t stride) {
     return rows * columns + (gemm.batch - 1) * stride;
@@ -65,17 +89,40 @@ gpu::GpuTimes Measure(const Layer& layer, const Form& form, const Algorithm& alg
     added.push_back(RandomNumbers(gemm.result, results, -1, 1, 46));
     tensors.addend = added.back().data();
   }
-  const gpu::Buffer workspace(matmul.workspace());
+  const gpu::Buffer workspace(workspace_bytes);
   const gpu::Stream stream;
-  return gpu::TakeGpuSamples([&](cudaStream_t launched_in) { matmul.Run(tensors, workspace.data(), launched_in); },
+  return gpu::TakeGpuSamples([&](cudaStream_t launched_in) { run(tensors, workspace.data(), launched_in); },
                              stream.get());
 }
 
+gpu::GpuTimes Measure(const Layer& layer, const Form& form, const Algorithm& algorithm, const Handles& handles) {
+  Matmul matmul = Describe(layer, form, handles);
+  matmul.Choose(algorithm);
+  return MeasureOn(layer, matmul.workspace(),
+                   [&](const Matmul::Tensors& tensors, void* workspace, cudaStream_t stream) {
+                     matmul.Run(tensors, workspace, stream);
+                   });
+}
+
+// Plain cuBLAS, which chooses by itself. False where it has no such product: it has no epilogues.
+bool AddPlain(const gpu::Options& options, const Layer& layer, const Form& form, const Handles& handles) {
+  if (!layer.gemm.bias.empty() || layer.gemm.addend || !layer.gemm.activation.empty()) return false;
+  gpu::AddBenchmark(options, layer.text, {"cublas/gemm" + form.suffix, layer.layouts, form.contract, false},
+                    [&layer, &form, &handles] {
+                      const cublas::Gemm gemm(LinkedPlain(), handles.plain, GemmOf(layer, form));
+                      return MeasureOn(layer, cublas::kWorkspace,
+                                       [&](const Matmul::Tensors& tensors, void* workspace, cudaStream_t stream) {
+                                         gemm.Run(tensors.a, tensors.b, tensors.result, workspace, stream);
+                                       });
+                    });
+  return true;
+}
+
 void Add(const gpu::Options& options, const Layer& layer, const Form& form, const Algorithm& algorithm, bool is_choice,
-         cublasLtHandle_t handle) {
+         const Handles& handles) {
   gpu::AddBenchmark(options, layer.text,
                     {"cublaslt/" + Format(algorithm) + form.suffix, layer.layouts, form.contract, is_choice},
-                    [&layer, &form, algorithm, handle] { return Measure(layer, form, algorithm, handle); });
+                    [&layer, &form, algorithm, &handles] { return Measure(layer, form, algorithm, handles); });
 }
 
 std::vector<Algorithm> AlgorithmsOf(const gpu::Options& options, Matmul& matmul, std::int64_t depth) {
@@ -85,38 +132,41 @@ std::vector<Algorithm> AlgorithmsOf(const gpu::Options& options, Matmul& matmul,
 }
 
 // All that cuBLASLt offers in this tier. A form that it refuses is a benchmark that says so.
-void AddOffered(const gpu::Options& options, const Layer& layer, cublasLtHandle_t handle) {
+void AddOffered(const gpu::Options& options, const Layer& layer, const Handles& handles) {
   std::set<std::string> seen, chosen;  // contracts
   for (const Form& form : layer.forms) {
     if (!seen.insert(form.contract).second && options.tier == gpu::Tier::kHeuristic) continue;
     std::string reason = "cuBLASLt has no algorithm for it on this GPU";
     std::vector<Algorithm> algorithms;
     try {
-      Matmul matmul = Describe(layer, form, handle);
+      Matmul matmul = Describe(layer, form, handles);
       algorithms = AlgorithmsOf(options, matmul, layer.gemm.depth);
     } catch (const std::runtime_error& error) {
       reason = error.what();
     }
     for (const Algorithm& algorithm : algorithms)
-      Add(options, layer, form, algorithm, chosen.insert(form.contract).second, handle);
+      Add(options, layer, form, algorithm, chosen.insert(form.contract).second, handles);
+    AddPlain(options, layer, form, handles);
     if (algorithms.empty())
       gpu::AddRefused(options, layer.text, {"cublaslt/any" + form.suffix, layer.layouts, form.contract}, reason);
   }
 }
 
 // Those that were asked for.
-void AddNamed(const gpu::Options& options, const Layer& layer, cublasLtHandle_t handle) {
+void AddNamed(const gpu::Options& options, const Layer& layer, const Handles& handles) {
   for (const std::string& name : layer.only) {
     const std::size_t start = name.find('/') + 1, end = std::min(name.find('/', start), name.size());
     const std::optional<Algorithm> algorithm = ParseAlgorithm(name.substr(start, end - start));
     std::string reason = algorithm ? "no form of this layer is named '" + name.substr(end) + "'"
                                    : "it names no algorithm of cuBLASLt, like algo=21_tile=20_stages=7_splitk=1_...";
     bool added = false;
+    for (const Form& form : layer.forms)
+      if (name == "cublas/gemm" + form.suffix && !added) added = AddPlain(options, layer, form, handles);
     for (const Form& form : layer.forms) {
       if (!algorithm || form.suffix != name.substr(end)) continue;
       try {
-        Describe(layer, form, handle).Choose(*algorithm);
-        Add(options, layer, form, *algorithm, false, handle);
+        Describe(layer, form, handles).Choose(*algorithm);
+        Add(options, layer, form, *algorithm, false, handles);
         added = true;
       } catch (const std::runtime_error& error) {
         reason = error.what();
@@ -137,14 +187,15 @@ std::string LibraryVersion() { return "cublaslt=" + cublaslt::Version(cublaslt::
 void RegisterBenchmarks(const gpu::Options& options) {
   if (!options.device_properties.empty())
     throw std::runtime_error("--device-properties: cuBLASLt answers only about GPUs that are here");
-  // Kept to the end: at exit the driver may be gone before the handle.
-  static cublasLtHandle_t handle = nullptr;
-  cublaslt::Check(cublaslt::Linked(), cublasLtCreate(&handle), "making a handle");
+  // Kept to the end: at exit the driver may be gone before the handles.
+  static cublaslt::Handles handles;
+  cublaslt::Check(cublaslt::Linked(), cublasLtCreate(&handles.lt), "making a handle");
+  cublas::Check(cublaslt::LinkedPlain(), cublaslt::LinkedPlain().Create(&handles.plain));
   for (const cublaslt::Layer& layer : cublaslt::Layers()) {
     if (layer.only.empty()) {
-      cublaslt::AddOffered(options, layer, handle);
+      cublaslt::AddOffered(options, layer, handles);
     } else {
-      cublaslt::AddNamed(options, layer, handle);
+      cublaslt::AddNamed(options, layer, handles);
     }
   }
 }

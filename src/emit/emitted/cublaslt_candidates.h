@@ -2,9 +2,10 @@
 //
 //   cublaslt/algo=21_tile=20_stages=7_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0
 //   cublaslt/algo=21_.../b=transposed/acc=f16    b is stored transposed, products are added up in f16
+//   cublas/gemm                                  plain cuBLAS, of a product alone
 //
-// The calls of cuBLASLt (cublaslt_matmul.cc) and the walk over its algorithms (cublaslt_algorithms.cc) are those of
-// infimum's runner.
+// The calls (cublaslt_matmul.cc, cublas_gemm.cc) and the walk over cuBLASLt's algorithms (cublaslt_algorithms.cc) are
+// those of infimum's runner.
 #pragma once
 
 #include <string>

@@ -8,6 +8,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -120,6 +121,8 @@ void AddContext() {
     return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
   };
   benchmark::AddCustomContext("infimum_schema", "infimum.emit/1");
+  if (const char* const device = std::getenv("INFIMUM_DEVICE"); device != nullptr && *device != '\0')
+    benchmark::AddCustomContext("infimum_device", device);
   benchmark::AddCustomContext("infimum_libraries",
                               LibraryVersion() + ",cuda=" + version(runtime) + ",cuda-driver=" + version(driver));
   benchmark::AddCustomContext("infimum_threads", "1");

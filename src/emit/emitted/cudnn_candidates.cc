@@ -13,7 +13,7 @@
 
 #include "cuda_program.h"
 #include "cudnn_plans.h"
-#include "legacy_convolution.h"
+#include "legacy_call.h"
 
 // The frontend looks up cuDNN, the runtime and the driver by itself (NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING), so that
 // this program starts, and says what is missing, where there is no driver.
@@ -127,27 +127,38 @@ gpu::GpuTimes Measure(const Layer& layer, const Form& form, const std::string& p
   return TakeSamples(target, [&](cudaStream_t) { graph.Run(pointers, workspace.data()); });
 }
 
-// An older call with one of its algorithms, which has no floats of 8 bits and no integers.
-gpu::GpuTimes MeasureLegacy(const Layer& layer, const ConvolutionWay& way, const Target& target) {
-  static const std::map<std::string, cudaDataType> types{
-      {"f64", CUDA_R_64F}, {"f32", CUDA_R_32F}, {"f16", CUDA_R_16F}, {"bf16", CUDA_R_16BF}};
-  const LegacyConvolution convolution(layer.graph, way, target.handle);
-  const gpu::Buffer workspace(convolution.workspace());
+const OperationGraph& LegacyGraph(const Layer& layer) {
+  return layer.legacy.operations.empty() ? layer.graph : layer.legacy;
+}
+
+// An older call with one of its algorithms. A recurrent layer's weights are one block, which is filled as a whole.
+gpu::GpuTimes MeasureLegacy(const Layer& layer, const LegacyWay& way, const Target& target) {
+  static const std::map<std::string, cudaDataType> types{{"f64", CUDA_R_64F}, {"f32", CUDA_R_32F},
+                                                         {"f16", CUDA_R_16F}, {"bf16", CUDA_R_16BF},
+                                                         {"s8", CUDA_R_8I},   {"s32", CUDA_R_32I}};
+  const OperationGraph& graph = LegacyGraph(layer);
+  const std::unique_ptr<LegacyCall> call = MakeLegacyCall(graph, way, target.handle);
+  const gpu::Buffer workspace(call->workspace());
   std::vector<gpu::Buffer> buffers;
   std::vector<void*> pointers;
-  const auto bind = [&](const Dims& dims, const std::string& type) {
-    unsigned char number[8];
-    std::size_t bytes = gpu::Encode(types.at(type), 0, number);
-    for (const std::int64_t extent : dims) bytes *= static_cast<std::size_t>(extent);
+  const auto bind = [&](std::size_t bytes) {
     buffers.emplace_back(bytes);
     pointers.push_back(buffers.back().data());
   };
-  for (const Tensor& tensor : layer.graph.tensors) {
-    bind(tensor.dims, tensor.type);
+  const auto bytes_of = [&](const Dims& dims, const std::string& type) {
+    unsigned char number[8];
+    std::size_t bytes = gpu::Encode(types.at(type), 0, number);
+    for (const std::int64_t extent : dims) bytes *= static_cast<std::size_t>(extent);
+    return bytes;
+  };
+  for (const Tensor& tensor : graph.tensors) {
+    const bool is_block = call->packed_weights() > 0 && !buffers.empty();
+    bind(is_block ? call->packed_weights() : bytes_of(tensor.dims, tensor.type));
     gpu::FillRandomly(buffers.back(), types.at(tensor.type), tensor.low, tensor.high, 42 + buffers.size());
+    if (is_block) break;
   }
-  bind(layer.graph.operations.back().dims, layer.graph.outputs[0].type);
-  return TakeSamples(target, [&](cudaStream_t) { convolution.Run(pointers, pointers.back(), workspace.data()); });
+  bind(bytes_of(graph.operations.back().dims, graph.outputs[0].type));
+  return TakeSamples(target, [&](cudaStream_t) { call->Run(pointers, pointers.back(), workspace.data()); });
 }
 
 // The first contract of the layer's that the engine may meet; empty where none.
@@ -166,6 +177,7 @@ void Add(const gpu::Options& options, const Layer& layer, const Form& form, cons
 // All that cuDNN offers in this tier. A form that it refuses, or has no plan for, is a benchmark that says so.
 void AddOffered(const gpu::Options& options, const Layer& layer, const Target& target, const std::string& without) {
   bool has_any = false;
+  if (layer.graph.operations.empty()) return;
   for (const Form& form : layer.forms) {
     const auto refuse = [&](const std::string& contract, const std::string& reason) {
       gpu::AddRefused(options, layer.text, {"cudnn-graph/any" + form.suffix, form.layouts, contract}, reason);
@@ -205,7 +217,7 @@ bool AddLegacy(const gpu::Options& options, const Layer& layer, const Target& ta
   bool added = false;
   for (const std::string& contract : layer.contracts) {
     bool is_choice = true;
-    for (const ConvolutionWay& way : ConvolutionWays(layer.graph, contract)) {
+    for (const LegacyWay& way : LegacyWays(LegacyGraph(layer), contract)) {
       const std::string name = "cudnn-legacy/" + way.name;
       const auto form = std::find_if(layer.forms.begin(), layer.forms.end(), [&](const Form& one) {
         return one.suffix.empty() && one.channels_last == way.channels_last;
@@ -232,7 +244,7 @@ void AddNamed(const gpu::Options& options, const Layer& layer, const Target& tar
                                 : "it names no plan of cuDNN's, like eng62_k2=5_k13=1";
     bool added = false;
     for (const Form& form : layer.forms) {
-      if (!engine || form.suffix != name.substr(end)) continue;
+      if (!engine || layer.graph.operations.empty() || form.suffix != name.substr(end)) continue;
       try {
         const std::optional<Notes> notes = LayerGraph(layer.graph, form, target).NotesOf(*engine);
         const std::string contract = notes ? ContractOf(layer, *notes) : "";

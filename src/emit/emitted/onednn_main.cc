@@ -55,6 +55,8 @@ void AddContext() {
   const char* const threads = std::getenv("OMP_NUM_THREADS");
   const char* const affinity = std::getenv("BENCHMARK_AFFINITY");
   benchmark::AddCustomContext("infimum_schema", "infimum.emit/1");
+  if (const char* const device = std::getenv("INFIMUM_DEVICE"); device != nullptr && *device != '\0')
+    benchmark::AddCustomContext("infimum_device", device);
   benchmark::AddCustomContext("infimum_libraries", "onednn=" + onednn::Version());
   benchmark::AddCustomContext("infimum_threads", threads != nullptr ? threads : "1");
   benchmark::AddCustomContext("infimum_affinity", affinity != nullptr ? affinity : "free");

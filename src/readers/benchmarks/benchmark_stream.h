@@ -43,7 +43,7 @@ struct ControlCharacters {
 struct BenchmarkContext {
   std::string date;
   std::string executable;
-  std::string infimum_device;  // from --benchmark_context=infimum_device=KEY
+  std::string infimum_device;  // as the program added it to its context
   // From programs that `infimum emit` wrote: "infimum.emit/1", "onednn=3.2.0 omp", "1", "pinned:3".
   std::string infimum_schema;
   std::string infimum_libraries;

@@ -357,8 +357,9 @@ class ScopeReader {
     }
     if (!ingest::IsDeviceKnown(facts_, context_)) {
       taker_.remark(
-          fmt::format("{}: does not name the processor it ran on, so its rows belong to '{}'; measure with "
-                      "--benchmark_context=infimum_device=KEY, a key that 'infimum devices' lists",
+          fmt::format("{}: does not name the processor it ran on, so its rows belong to '{}'; a program "
+                      "that calls benchmark::AddCustomContext(\"infimum_device\", KEY), a key that 'infimum devices' "
+                      "lists, names it",
                       origin_, device_.Key().text));
     }
     return {};

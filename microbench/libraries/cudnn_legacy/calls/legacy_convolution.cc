@@ -1,12 +1,9 @@
-#include "microbench/libraries/cudnn_legacy/calls/legacy_convolution.h"
-
+// cudnnConvolutionForward, and cudnnConvolutionBiasActivationForward where a bias or a ReLU follows.
 #include <algorithm>
-#include <limits>
-#include <stdexcept>
-#include <utility>
+#include <array>
 
-// Most of these calls are marked as deprecated; they are what is measured here.
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include "microbench/libraries/cudnn_legacy/calls/legacy_call.h"
+#include "microbench/libraries/cudnn_legacy/calls/legacy_functions.h"
 
 namespace cudnn {
 namespace {
@@ -20,12 +17,6 @@ constexpr std::pair<cudnnConvolutionFwdAlgo_t, const char*> kAlgorithms[] = {
     {CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING, "fft_tiling"},
     {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, "winograd"},
     {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "winograd_nonfused"}};
-constexpr std::pair<const char*, cudnnDataType_t> kTypes[] = {
-    {"f64", CUDNN_DATA_DOUBLE}, {"f32", CUDNN_DATA_FLOAT}, {"f16", CUDNN_DATA_HALF}, {"bf16", CUDNN_DATA_BFLOAT16}};
-
-void Check(cudnnStatus_t status, const char* what) {
-  if (const std::string failure = FailureOf(status, what); !failure.empty()) throw std::runtime_error(failure);
-}
 
 // What one call computes.
 struct Call {
@@ -49,11 +40,9 @@ bool Find(const OperationGraph& layer, Call& call) {
     return false;
   call.convolution = operations.data();
   const std::string& type = layer.tensors[call.input].type;
-  const auto known =
-      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& one) { return one.first == type; });
-  if (known == std::end(kTypes) || layer.tensors[call.weights].type != type || layer.outputs[0].type != type)
-    return false;
-  call.type = known->second;
+  const bool is_float = type == "f64" || type == "f32" || type == "f16" || type == "bf16";
+  if (!is_float || layer.tensors[call.weights].type != type || layer.outputs[0].type != type) return false;
+  call.type = LegacyTypeOf(type);
   if (operations.size() > 1) {
     const Operation& addition = operations[1];
     if (addition.call != "pointwise" || addition.mode != "ADD" || addition.operands.size() != 2 ||
@@ -74,32 +63,83 @@ bool Find(const OperationGraph& layer, Call& call) {
   return layer.outputs[0].name == operations.back().result;
 }
 
-std::vector<int> Ints(const Dims& numbers) {
-  std::vector<int> ints;
-  for (const std::int64_t number : numbers) {
-    if (number > std::numeric_limits<int>::max())
-      throw std::runtime_error("unsupported: cuDNN's older calls count in 32 bits");
-    ints.push_back(static_cast<int>(number));
+class Convolution : public LegacyCall {
+ public:
+  Convolution(const OperationGraph& layer, const Call& call, const LegacyWay& way, cudnnHandle_t handle)
+      : algorithm_(static_cast<cudnnConvolutionFwdAlgo_t>(way.algorithm)),
+        handle_(handle),
+        type_(call.type),
+        operands_{call.input, call.weights, call.bias},
+        has_bias_(call.has_bias) {
+    const Operation& operation = *call.convolution;
+    const Tensor &input = layer.tensors[call.input], &weights = layer.tensors[call.weights];
+    Describe(input_, type_, input.dims, input.layout, way.channels_last);
+    Describe(output_, type_, operation.dims, operation.layout, way.channels_last);
+    Check(CUDNN_FUNCTION(cudnnSetFilterNdDescriptor)(weights_.get(), type_,
+                                                     way.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
+                                                     static_cast<int>(weights.dims.size()), Ints(weights.dims).data()),
+          "describing the weights");
+    cudnnDataType_t sums = way.half_sums ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
+    if (type_ == CUDNN_DATA_DOUBLE) sums = CUDNN_DATA_DOUBLE;
+    Check(CUDNN_FUNCTION(cudnnSetConvolutionNdDescriptor)(
+              convolution_.get(), static_cast<int>(operation.stride.size()), Ints(operation.pre_padding).data(),
+              Ints(operation.stride).data(), Ints(operation.dilation).data(), CUDNN_CROSS_CORRELATION, sums),
+          "describing the convolution");
+    Check(CUDNN_FUNCTION(cudnnSetConvolutionGroupCount)(convolution_.get(),
+                                                        static_cast<int>(input.dims[1] / weights.dims[1])),
+          "setting groups");
+    Check(CUDNN_FUNCTION(cudnnSetConvolutionMathType)(convolution_.get(), way.math), "setting the arithmetic");
+    if (has_bias_) {
+      Describe(bias_, type_, layer.tensors[call.bias].dims, Layout::kChannels, way.channels_last);
+      Check(CUDNN_FUNCTION(cudnnSetActivationDescriptor)(
+                activation_.get(), call.has_relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY,
+                CUDNN_NOT_PROPAGATE_NAN, 0),
+            "describing the activation");
+    }
+    Check(CUDNN_FUNCTION(cudnnGetConvolutionForwardWorkspaceSize)(
+              handle_, input_.get(), weights_.get(), convolution_.get(), output_.get(), algorithm_, &workspace_),
+          "asking for scratch memory");
   }
-  return ints;
-}
 
-// Factors of the result: doubles for f64, floats for all else.
-constexpr double kDoubles[] = {0, 1};
-constexpr float kFloats[] = {0, 1};
-const void* Factor(cudnnDataType_t type, int value) {
-  return type == CUDNN_DATA_DOUBLE ? static_cast<const void*>(&kDoubles[value]) : &kFloats[value];
-}
+  void Run(const std::vector<void*>& tensors, void* result, void* workspace) const override {
+    const auto& [x, w, bias] = operands_;
+    if (!has_bias_) {
+      Check(CUDNN_FUNCTION(cudnnConvolutionForward)(handle_, Factor(type_, 1), input_.get(), tensors[x], weights_.get(),
+                                                    tensors[w], convolution_.get(), algorithm_, workspace, workspace_,
+                                                    Factor(type_, 0), output_.get(), result),
+            "running");
+      return;
+    }
+    Check(CUDNN_FUNCTION(cudnnConvolutionBiasActivationForward)(
+              handle_, Factor(type_, 1), input_.get(), tensors[x], weights_.get(), tensors[w], convolution_.get(),
+              algorithm_, workspace, workspace_, Factor(type_, 0), output_.get(), result, bias_.get(), tensors[bias],
+              activation_.get(), output_.get(), result),
+          "running");
+  }
+
+ private:
+  cudnnConvolutionFwdAlgo_t algorithm_;
+  cudnnHandle_t handle_;
+  cudnnDataType_t type_;
+  std::array<std::size_t, 3> operands_;  // input, weights and bias among the layer's tensors
+  bool has_bias_;
+  Descriptor<cudnnTensorDescriptor_t> input_ = CUDNN_DESCRIPTOR(TensorDescriptor);
+  Descriptor<cudnnTensorDescriptor_t> output_ = CUDNN_DESCRIPTOR(TensorDescriptor);
+  Descriptor<cudnnTensorDescriptor_t> bias_ = CUDNN_DESCRIPTOR(TensorDescriptor);
+  Descriptor<cudnnFilterDescriptor_t> weights_ = CUDNN_DESCRIPTOR(FilterDescriptor);
+  Descriptor<cudnnConvolutionDescriptor_t> convolution_ = CUDNN_DESCRIPTOR(ConvolutionDescriptor);
+  Descriptor<cudnnActivationDescriptor_t> activation_ = CUDNN_DESCRIPTOR(ActivationDescriptor);
+};
 
 }  // namespace
 
-std::vector<ConvolutionWay> ConvolutionWays(const OperationGraph& layer, const std::string& contract) {
-  std::vector<ConvolutionWay> ways;
+std::vector<LegacyWay> ConvolutionWays(const OperationGraph& layer, const std::string& contract) {
+  std::vector<LegacyWay> ways;
   Call call;
   if (!Find(layer, call)) return ways;
   const bool is_half = call.type == CUDNN_DATA_HALF || call.type == CUDNN_DATA_BFLOAT16;
   for (const auto& [algorithm, name] : kAlgorithms) {
-    ConvolutionWay way{name, algorithm};
+    LegacyWay way{name, algorithm};
     const auto add = [&](cudnnMathType_t math, bool half_sums) {
       way.math = math;
       way.half_sums = half_sums;
@@ -116,74 +156,18 @@ std::vector<ConvolutionWay> ConvolutionWays(const OperationGraph& layer, const s
     if (contract == "f16") add(CUDNN_TENSOR_OP_MATH, true);
   }
   // Channels last: the one algorithm that takes them.
-  ConvolutionWay last = ways.front();
+  LegacyWay last = ways.front();
   last.channels_last = true;
   ways.push_back(last);
   return ways;
 }
 
-LegacyConvolution::LegacyConvolution(const OperationGraph& layer, const ConvolutionWay& way, cudnnHandle_t handle)
-    : way_(way), handle_(handle) {
+std::unique_ptr<LegacyCall> MakeConvolution(const OperationGraph& layer, const LegacyWay& way, cudnnHandle_t handle) {
   Call call;
   if (!Find(layer, call)) throw std::runtime_error("unsupported: more than one of cuDNN's older calls computes");
-  const Operation& operation = *call.convolution;
-  if (operation.pre_padding != operation.post_padding)
+  if (call.convolution->pre_padding != call.convolution->post_padding)
     throw std::runtime_error("unsupported: cuDNN's older calls pad both sides alike");
-  Form form;
-  form.channels_last = way.channels_last;
-  type_ = call.type;
-  const Tensor &input = layer.tensors[call.input], &weights = layer.tensors[call.weights];
-  Describe(input_.get(), input.dims, input.layout, form);
-  Describe(output_.get(), operation.dims, operation.layout, form);
-  Check(CUDNN_FUNCTION(cudnnSetFilterNdDescriptor)(weights_.get(), type_,
-                                                   way.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
-                                                   static_cast<int>(weights.dims.size()), Ints(weights.dims).data()),
-        "describing the weights");
-  cudnnDataType_t sums = way.half_sums ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
-  if (type_ == CUDNN_DATA_DOUBLE) sums = CUDNN_DATA_DOUBLE;
-  Check(CUDNN_FUNCTION(cudnnSetConvolutionNdDescriptor)(
-            convolution_.get(), static_cast<int>(operation.stride.size()), Ints(operation.pre_padding).data(),
-            Ints(operation.stride).data(), Ints(operation.dilation).data(), CUDNN_CROSS_CORRELATION, sums),
-        "describing the convolution");
-  Check(CUDNN_FUNCTION(cudnnSetConvolutionGroupCount)(convolution_.get(),
-                                                      static_cast<int>(input.dims[1] / weights.dims[1])),
-        "setting groups");
-  Check(CUDNN_FUNCTION(cudnnSetConvolutionMathType)(convolution_.get(), way.math), "setting the arithmetic");
-  has_bias_ = call.has_bias;
-  if (has_bias_) {
-    Describe(bias_.get(), layer.tensors[call.bias].dims, Layout::kChannels, form);
-    Check(CUDNN_FUNCTION(cudnnSetActivationDescriptor)(
-              activation_.get(), call.has_relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY,
-              CUDNN_NOT_PROPAGATE_NAN, 0),
-          "describing the activation");
-  }
-  operands_ = {call.input, call.weights, call.bias};
-  Check(CUDNN_FUNCTION(cudnnGetConvolutionForwardWorkspaceSize)(
-            handle_, input_.get(), weights_.get(), convolution_.get(), output_.get(), way.algorithm, &workspace_),
-        "asking for scratch memory");
-}
-
-void LegacyConvolution::Describe(cudnnTensorDescriptor_t descriptor, const Dims& dims, Layout layout,
-                                 const Form& form) const {
-  Check(CUDNN_FUNCTION(cudnnSetTensorNdDescriptor)(descriptor, type_, static_cast<int>(dims.size()), Ints(dims).data(),
-                                                   Ints(StridesOf(dims, layout, form)).data()),
-        "describing a tensor");
-}
-
-void LegacyConvolution::Run(const std::vector<void*>& tensors, void* result, void* workspace) const {
-  const auto& [x, w, bias] = operands_;
-  if (!has_bias_) {
-    Check(CUDNN_FUNCTION(cudnnConvolutionForward)(handle_, Factor(type_, 1), input_.get(), tensors[x], weights_.get(),
-                                                  tensors[w], convolution_.get(), way_.algorithm, workspace, workspace_,
-                                                  Factor(type_, 0), output_.get(), result),
-          "running");
-    return;
-  }
-  Check(CUDNN_FUNCTION(cudnnConvolutionBiasActivationForward)(
-            handle_, Factor(type_, 1), input_.get(), tensors[x], weights_.get(), tensors[w], convolution_.get(),
-            way_.algorithm, workspace, workspace_, Factor(type_, 0), output_.get(), result, bias_.get(), tensors[bias],
-            activation_.get(), output_.get(), result),
-        "running");
+  return std::make_unique<Convolution>(layer, call, way, handle);
 }
 
 }  // namespace cudnn

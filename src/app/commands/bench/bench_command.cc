@@ -9,10 +9,13 @@
 #include "infimum/db/store.h"
 #include "infimum/measurement/plan.h"
 #include "reports/text/csv.h"
+#include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
+#include "src/app/commands/bench/emitted_run.h"
 #include "src/app/commands/plan/plan_argument.h"
+#include "src/app/commands/store/store_transfer.h"
 #include "src/app/options.h"
 #include "src/app/processes/interrupt.h"
 #include "src/app/runners/campaign.h"
@@ -27,13 +30,40 @@ struct BenchOptions {
   std::vector<std::string> backend_options;
   std::optional<NumericContract> contract;
   Shard shard;
+  std::string emitted;  // a folder for emitted programs, which run behind the runner; empty: none
   OutputFormat format = OutputFormat::kTable;
   TalkOptions talk;
 };
 
-Section MakeTable(const Plan& plan, std::vector<Measurement> rows) {
+// Programs that `emit` has for what a backend's runner measures.
+std::vector<std::string> EmittedLibraries(const std::string& backend) {
+  if (backend == "cuda") return {"cudnn", "cublaslt"};
+  if (backend == "onednn") return {"onednn"};
+  return {};
+}
+
+// The emitted program's row of the same candidate; null where it has none, or no time.
+const Measurement* EmittedAs(const Measurement& row, const std::vector<Measurement>& emitted) {
+  const auto same = std::ranges::find_if(emitted, [&](const Measurement& other) {
+    return other.workload == row.workload && other.contract == row.contract && other.cache == row.cache &&
+           other.candidate.name() == row.candidate.name() && other.candidate.input_layout == row.candidate.input_layout;
+  });
+  return same == emitted.end() || same->repetitions.empty() ? nullptr : &*same;
+}
+
+// By the fastest repetition of each, where both measured the row's candidate.
+std::optional<double> EmittedRatio(const Measurement& row, const std::vector<Measurement>& emitted) {
+  const Measurement* const same = EmittedAs(row, emitted);
+  if (same == nullptr || row.repetitions.empty()) return std::nullopt;
+  return BestSeen(same->repetitions) / BestSeen(row.repetitions);
+}
+
+// `emitted`: rows of emitted programs, where there are any.
+Section MakeTable(const Plan& plan, const std::vector<Measurement>& rows, const std::vector<Measurement>* emitted) {
   Section table{.columns = {NameColumn("workload"), "candidate", "cache", "outcome", NumberColumn("latency us"),
                             NumberColumn("processes"), NameColumn("note")}};
+  if (emitted != nullptr)
+    table.columns.insert(table.columns.begin() + 5, {NumberColumn("emitted us"), NumberColumn("emitted / runner")});
   for (const PlanEntry& entry : plan.entries) {
     const WorkloadKey key = KeyOf(entry.workload);
     std::vector<const Measurement*> own;
@@ -53,14 +83,21 @@ Section MakeTable(const Plan& plan, std::vector<Measurement> rows) {
       table.rows.push_back(
           {key.text, row->candidate.name(), std::string(Name(row->cache)), std::string(Name(row->outcome)),
            measured ? fmt::format("{:.3f}", latency(row).count()) : "", std::to_string(row->repetitions.size()), note});
+      if (emitted == nullptr) continue;
+      const Measurement* const same = EmittedAs(*row, *emitted);
+      const std::optional<double> ratio = EmittedRatio(*row, *emitted);
+      table.rows.back().insert(table.rows.back().begin() + 5,
+                               {same == nullptr ? "" : fmt::format("{:.3f}", BestSeen(same->repetitions).count()),
+                                ratio ? fmt::format("{:.3f}", *ratio) : ""});
     }
-    if (own.empty())
-      table.rows.push_back({key.text, "", "", "not measured", "", "0", "no candidate, or the budget was spent"});
+    if (!own.empty()) continue;
+    table.rows.push_back({key.text, "", "", "not measured", "", "0", "no candidate, or the budget was spent"});
+    if (emitted != nullptr) table.rows.back().insert(table.rows.back().begin() + 5, {"", ""});
   }
   return table;
 }
 
-std::string MakeJson(const std::vector<Measurement>& rows) {
+std::string MakeJson(const std::vector<Measurement>& rows, const std::vector<Measurement>* emitted) {
   nlohmann::json list = nlohmann::json::array();
   for (const Measurement& row : rows) {
     const bool measured = row.outcome == Outcome::kMeasured && !row.repetitions.empty();
@@ -74,12 +111,58 @@ std::string MakeJson(const std::vector<Measurement>& rows) {
                     {"repetitions", row.repetitions.size()},
                     {"library_choice", row.candidate.library_choice},
                     {"flags", row.flags}});
+    if (emitted == nullptr) continue;
+    const Measurement* const same = EmittedAs(row, *emitted);
+    list.back()["emitted_us"] =
+        same == nullptr ? nlohmann::json() : nlohmann::json(BestSeen(same->repetitions).count());
   }
   const nlohmann::json document = {{"schema", "infimum.bench/1"}, {"rows", std::move(list)}};
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+// The rows of the programs that `emit` writes for the plan, which are kept in the store too.
+Result<std::vector<Measurement>> BenchEmitted(const BenchOptions& options, const CampaignOptions& campaign,
+                                              const Installation& installation, const Plan& plan, Store& store,
+                                              Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
+  std::vector<Measurement> emitted;
+  std::optional<Error> refusal;
+  bool has_any = false;
+  for (const std::string& library : EmittedLibraries(campaign.backend)) {
+    const Result<EmittedProject> project =
+        EmitProject(plan, {library, campaign.candidates, std::string(InfimumVersion())});
+    if (!project.ok()) {
+      refusal = project.error();
+      continue;
+    }
+    has_any = true;
+    INFIMUM_ASSIGN_OR_RETURN(const EmittedRun run,
+                             RunEmitted(installation, *project,
+                                        {library, std::filesystem::path(options.emitted) / library,
+                                         here.device.Key().text, campaign.threads},
+                                        talk));
+    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, ImportFileOf(run.results, {}, store, talk));
+    talk.Say(fmt::format("{}: {} rows added, {} were known", run.results.string(), count.added, count.known));
+    emitted.insert(emitted.end(), run.rows.begin(), run.rows.end());
+  }
+  if (refusal && !has_any) return *refusal;
+  return emitted;
+}
+
+// How far emitted programs are from the runner.
+void SayRatios(const std::vector<Measurement>& rows, const std::vector<Measurement>& emitted, Talk& talk) {
+  std::vector<double> ratios;
+  for (const Measurement& row : rows)
+    if (const std::optional<double> ratio = EmittedRatio(row, emitted)) ratios.push_back(*ratio);
+  if (ratios.empty()) return talk.Say("the runner and the emitted programs measured no candidate in common");
+  std::ranges::sort(ratios);
+  talk.Say(fmt::format("emitted / runner: {:.3f} in the median of {}, {:.3f} to {:.3f}", ratios[ratios.size() / 2],
+                       CountText(ratios.size(), "candidate"), ratios.front(), ratios.back()));
+}
+
 Result<int> RunBench(const BenchOptions& options) {
+  if (!options.emitted.empty() && EmittedLibraries(options.campaign.backend).empty())
+    return UsageError("--emitted: no sources are emitted for the backend " + Quoted(options.campaign.backend));
   INFIMUM_ASSIGN_OR_RETURN(Plan plan, options.plan.Read(options.contract));
   plan = PartOf(plan, options.shard);
   CampaignOptions campaign = options.campaign;
@@ -101,13 +184,19 @@ Result<int> RunBench(const BenchOptions& options) {
            std::tuple(b.workload.text, b.contract, b.candidate.name());
   });
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  const Section table = MakeTable(plan, rows);
+  std::optional<std::vector<Measurement>> emitted;
+  if (!options.emitted.empty() && end.failure.ok() && !end.interrupted) {
+    INFIMUM_ASSIGN_OR_RETURN(emitted, BenchEmitted(options, campaign, installation, plan, *store, talk));
+  }
+  const std::vector<Measurement>* const beside = emitted ? &*emitted : nullptr;
+  const Section table = MakeTable(plan, rows, beside);
   INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
                                       {.table = [&] { return SectionTable(table, TerminalWidth()); },
-                                       .json = [&] { return MakeJson(rows); },
+                                       .json = [&] { return MakeJson(rows, beside); },
                                        .csv = [&] { return SectionCsv(table); }}));
   talk.Say(fmt::format("{} rows added to {}", rows.size(), ShownAddress(options.database)));
   INFIMUM_RETURN_IF_ERROR(end.failure);
+  if (beside != nullptr) SayRatios(rows, *beside, talk);
   return end.interrupted ? kFailed : kDone;
 }
 
@@ -135,6 +224,8 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   options->campaign.cache = CacheState::kWarm;
   AddCache(command, options->campaign.cache, "what the caches hold");
   AddBackend(command, options->campaign.backend, options->backend_options);
+  AddValue(command, "--emitted", options->emitted, "DIR",
+           "also write, build and run the sources that emit has for it, in this new folder, and show both times");
   AddFormat(command, options->format);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunBench(*options); });
