@@ -120,7 +120,8 @@ std::string IsBackend(const std::string& name) {
 }
 
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options) {
-  AddValue(command, "--backend", backend, "NAME", "the runner to measure with: infimum-microbench-NAME")
+  AddValue(command, "--backend", backend, "NAME",
+           "the runner to measure with, infimum-microbench-NAME: onednn on a processor, cuda on a GPU")
       ->check(IsBackend)
       ->capture_default_str();
   AddValue(command, "--backend-option", backend_options, "NAME=VALUE", "passed to the runner")
@@ -129,6 +130,15 @@ void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string
         return at == std::string::npos || at == 0 ? Quoted(text) + " is not NAME=VALUE" : std::string();
       })
       ->allow_extra_args(false);
+}
+
+void AddDeviceHere(CLI::App* command, std::string& backend) {
+  const auto choose = [&backend](const std::string& name) { backend = *BackendOfDevice(name); };
+  command
+      ->add_option_function<std::string>(
+          "--device", choose, "cpu or gpu (default: the GPU where it is NVIDIA's and has a driver, else the processor)")
+      ->check(CLI::IsMember({"cpu", "gpu"}))
+      ->excludes("--backend");
 }
 
 void AddBudget(CLI::App* command, std::chrono::seconds& budget) {

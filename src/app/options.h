@@ -73,6 +73,8 @@ void AddThreads(CLI::App* command, std::int64_t& threads);
 // A check of an option: "" where there is a runner of this name, else which there are.
 std::string IsBackend(const std::string& name);
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options);
+// --device of commands that are about this machine alone: its processor or its GPU, by their backends.
+void AddDeviceHere(CLI::App* command, std::string& backend);
 void AddBudget(CLI::App* command, std::chrono::seconds& budget);
 void AddContract(CLI::App* command, std::optional<NumericContract>& contract);
 void AddTier(CLI::App* command, CandidateTier& tier);

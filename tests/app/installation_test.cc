@@ -40,6 +40,24 @@ TEST_F(InstallationTest, AnUnknownBackendIsAnErrorThatGuessesAndLists) {
   EXPECT_FALSE(installation.Runner("../bin/infimum-microbench-onednn").ok());
 }
 
+TEST_F(InstallationTest, AGpuWithADriverAndARunnerMeasuresUnlessItIsDeclined) {
+  const Installation installation(prefix_ / "bin");
+  const std::filesystem::path bare = prefix_ / "bare", with_driver = prefix_ / "with_driver", wsl = prefix_ / "wsl";
+  std::filesystem::create_directories(bare / "dev");
+  std::filesystem::create_directories(with_driver / "dev");
+  std::ofstream(with_driver / "dev/nvidiactl") << "";
+  std::filesystem::create_directories(wsl / "usr/lib/wsl/lib");
+  std::ofstream(wsl / "usr/lib/wsl/lib/libcuda.so.1") << "";
+  EXPECT_EQ(installation.DefaultBackend(with_driver), "onednn") << "nothing here measures on it";
+  std::ofstream(prefix_ / "bin/infimum-microbench-cuda") << "";
+  EXPECT_EQ(installation.DefaultBackend(with_driver), "cuda");
+  EXPECT_EQ(installation.DefaultBackend(wsl), "cuda");
+  EXPECT_EQ(installation.DefaultBackend(bare), "onednn");
+  setenv("INFIMUM_GPU", "off", 1);
+  EXPECT_EQ(installation.DefaultBackend(with_driver), "onednn");
+  unsetenv("INFIMUM_GPU");
+}
+
 TEST_F(InstallationTest, AGpuIsFoundByItsNamesAndByHowTheyBegin) {
   const std::filesystem::path gpus = prefix_ / "share/infimum/gpus";
   std::filesystem::create_directories(gpus);

@@ -119,7 +119,9 @@ std::string BenchOptions(const Selection& selection, const std::string& database
   if (selection.cache && selection.cache != CacheState::kWarm)
     options += fmt::format(" --cache {}", Name(selection.cache));
   if (selection.contract) options += fmt::format(" --contract {}", Name(*selection.contract));
-  if (!backend.empty() && backend != "onednn") options += " --backend " + ShellQuoted(backend);
+  // Also for another machine than this one, which chooses the processor where it has no GPU.
+  if (!backend.empty() && (backend != "onednn" || DefaultBackend() != "onednn"))
+    options += " --backend " + ShellQuoted(backend);
   return options;
 }
 

@@ -20,7 +20,7 @@
 namespace infimum {
 
 struct CampaignOptions {
-  std::string backend = "onednn";
+  std::string backend = DefaultBackend();
   std::int64_t threads = 1;
   std::chrono::seconds budget{180};
   CandidateTier tier = CandidateTier::kEngine;

@@ -11,8 +11,11 @@ namespace infimum {
 
 Result<Device> ChooseDevice(const std::string& name, const Installation& installation, const CampaignOptions& campaign,
                             Store& store) {
-  if (name.empty() || name == "here") {
-    INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, campaign));
+  const std::optional<std::string> backend = BackendOfDevice(name);
+  if (name.empty() || name == "here" || backend) {
+    CampaignOptions own = campaign;
+    if (backend) own.backend = *backend;
+    INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, own));
     return std::move(here.device);
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store.Devices());

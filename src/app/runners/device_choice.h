@@ -4,6 +4,7 @@
 //   ChooseDevice("Tesla V100-SXM2-16GB", ...)   by name, by key, or by a part of the name that only one has
 //   ChooseDevice("h100 nvl", ...)               of data sheets also by words that only one has
 //   ChooseDevice("", ...)                       this device; "here" likewise
+//   ChooseDevice("cpu", ...)                    this machine's processor; "gpu" its GPU
 #pragma once
 
 #include <string>

@@ -123,6 +123,27 @@ std::vector<std::string> Installation::CMake() const {
   return lines;
 }
 
+std::string Installation::DefaultBackend(const std::filesystem::path& root) const {
+  const char* const wish = std::getenv("INFIMUM_GPU");
+  std::error_code error;
+  // WSL has no device file of NVIDIA's.
+  const bool has_driver = std::filesystem::exists(root / "dev/nvidiactl", error) ||
+                          std::filesystem::exists(root / "usr/lib/wsl/lib/libcuda.so.1", error);
+  const bool is_declined = wish != nullptr && std::string_view(wish) == "off";
+  return has_driver && !is_declined && Runner("cuda").ok() ? "cuda" : "onednn";
+}
+
+std::string DefaultBackend() {
+  const Result<Installation> installation = Installation::Find();
+  return installation.ok() ? installation->DefaultBackend() : "onednn";
+}
+
+std::optional<std::string> BackendOfDevice(std::string_view name) {
+  if (name == "cpu") return "onednn";
+  if (name == "gpu") return "cuda";
+  return std::nullopt;
+}
+
 std::string_view InfimumVersion() { return INFIMUM_VERSION; }
 
 }  // namespace infimum

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ class Installation {
 
   // "infimum-microbench-<backend>"; an error lists the backends that are there.
   Result<std::filesystem::path> Runner(std::string_view backend) const;
+
+  // What measures here unless the user says: "cuda" where its runner and a driver of NVIDIA's are, else "onednn", which
+  // INFIMUM_GPU=off asks for. `root`: of the file system.
+  std::string DefaultBackend(const std::filesystem::path& root = "/") const;
 
   // "infimum-candidates-<backend>", which asks a library about devices that are not here.
   Result<std::filesystem::path> Enumerator(std::string_view backend) const;
@@ -47,6 +52,12 @@ class Installation {
  private:
   std::filesystem::path binaries_;
 };
+
+// Of the running program's installation.
+std::string DefaultBackend();
+
+// "cpu" and "gpu" name this machine's devices by the backend that measures on them; nullopt of every other name.
+std::optional<std::string> BackendOfDevice(std::string_view name);
 
 // This program's version, from the build.
 std::string_view InfimumVersion();

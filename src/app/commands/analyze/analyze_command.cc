@@ -28,6 +28,11 @@ struct AnalyzeOptions {
 
 // Here it measures; of another device the store or a data sheet is all there is.
 Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::string& device, Talk& talk) {
+  if (const std::optional<std::string> backend = BackendOfDevice(device)) {
+    AnalysisOptions own = analysis;
+    own.campaign.backend = *backend;
+    return Analyze(own, talk);
+  }
   if (device.empty()) return Analyze(analysis, talk);
   talk.Say("another device: uses the store and its data sheet; nothing is measured");
   StoredAnalysisOptions stored;
@@ -89,7 +94,8 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   AddDims(command, options->dims);
   AddDatabase(command, options->analysis.database);
   AddValue(command, "--device", options->device, "NAME",
-           "another device, from the store or a data sheet; nothing is measured (default: this one)");
+           "cpu or gpu: this machine's; another one, from the store or a data sheet: nothing is measured (default: its "
+           "GPU where it is NVIDIA's and has a driver, else its processor)");
   AddThreads(command, options->analysis.campaign.threads);
   AddBudget(command, options->analysis.campaign.budget);
   AddContract(command, options->analysis.contract);

@@ -224,6 +224,7 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   options->campaign.cache = CacheState::kWarm;
   AddCache(command, options->campaign.cache, "what the caches hold");
   AddBackend(command, options->campaign.backend, options->backend_options);
+  AddDeviceHere(command, options->campaign.backend);
   AddValue(command, "--emitted", options->emitted, "DIR",
            "also write, build and run the sources that emit has for it, in this new folder, and show both times");
   AddFormat(command, options->format);

@@ -36,7 +36,7 @@ Result<CandidateList> AskForCandidates(const Installation& installation, const C
   const std::string contract(Name(question.contract.value_or(NativeContract(question.workload))));
   ProcessRequest request;
   if (question.gpu.empty()) {
-    const std::string backend = question.backend.empty() ? "onednn" : question.backend;
+    const std::string backend = question.backend.empty() ? DefaultBackend() : question.backend;
     INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(backend));
     request.arguments = {runner.string(), "--list-json", "--threads", std::to_string(question.threads)};
   } else {
@@ -133,7 +133,7 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
         return workload.ok() ? std::string() : workload.error().message;
       });
   AddValue(command, "--backend", options->question.backend, "NAME",
-           "the backend whose library is asked: onednn or cuda (default: onednn, with --device-properties cuda)")
+           "the backend whose library is asked: onednn or cuda (default: as bench's, with --device-properties cuda)")
       // cuDNN is asked about other GPUs without a runner.
       ->check([](const std::string& name) { return name == "cuda" ? std::string() : IsBackend(name); });
   AddValue(command, "--device-properties", options->question.gpu, "GPU",

@@ -133,8 +133,11 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   if (framework.framework != framework::kTensorRt) INFIMUM_RETURN_IF_ERROR(CheckWritable(options.profile));
   CampaignOptions campaign = options.campaign;
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
-  // The processor's runner describes the processor; TensorRT is on a GPU.
-  if (campaign.backend.empty()) campaign.backend = NeedsGpu(framework.framework) ? "cuda" : "onednn";
+  // TensorRT is on a GPU, OpenVINO measured on processors.
+  if (campaign.backend.empty()) {
+    campaign.backend = framework.framework == framework::kOpenVino ? "onednn" : DefaultBackend();
+    if (NeedsGpu(framework.framework)) campaign.backend = "cuda";
+  }
 
   // Read first: it refuses what ONNX Runtime would refuse less clearly, and names unbound dimensions.
   ReadOptions read;
@@ -203,6 +206,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->campaign.threads);
   options->campaign.backend.clear();  // until the framework is known
   AddBackend(command, options->campaign.backend, options->backend_options);
+  AddDeviceHere(command, options->campaign.backend);
   command->get_option("--backend")->default_str("onednn; of tensorrt cuda");
   AddValue(command, "--framework", options->framework.framework, "F", "onnxruntime, openvino, pytorch or tensorrt")
       ->capture_default_str();

@@ -131,6 +131,7 @@ void AddReplayCommand(CLI::App& app, Invocation& invocation) {
   AddCache(command, options->replay.campaign.cache, "choose the best candidates by rows measured in this cache state");
   AddBudget(command, options->replay.campaign.budget);
   AddBackend(command, options->replay.campaign.backend, options->backend_options);
+  AddDeviceHere(command, options->replay.campaign.backend);
   AddValue(command, "--python", options->replay.python, "PATH", "the Python with ONNX Runtime");
   AddValue(command, "--repetitions", options->replay.rounds, "N", "processes")
       ->check(CLI::Range(1, 100))

@@ -16,7 +16,7 @@ namespace {
 
 struct DevicesOptions {
   std::string database = "infimum.db";
-  std::string backend = "onednn";
+  std::string backend = DefaultBackend();
   std::vector<std::string> backend_options;
   OutputFormat format = OutputFormat::kTable;
 };
