@@ -12,7 +12,7 @@
 //
 // Faults are asked for by PRETENDED_GPU=NAME,... in the environment, where a worker inherits them: "lost" loses the
 // context at the third element-wise kernel, "slow" halves the clock, "company" has somebody else compute; and
-// "computes" sets `computes_in_graphs`.
+// "computes" sets `computes_in_graphs`; with it "cudnn" has the runner of rehearsals offer what cuDNN has on an H200.
 #pragma once
 
 #include <functional>

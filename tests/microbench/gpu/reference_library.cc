@@ -90,7 +90,8 @@ class ReferenceProgram : public GpuProgram {
 
 class ReferenceLibrary : public GpuLibraries {
  public:
-  explicit ReferenceLibrary(PretendedGpu& gpu) : gpu_(gpu), own_(MakeOwnLibrary()) {}
+  ReferenceLibrary(PretendedGpu& gpu, Enumerate enumerate)
+      : gpu_(gpu), enumerate_(std::move(enumerate)), own_(MakeOwnLibrary()) {}
 
   std::map<std::string, std::string> versions() override { return {{"pretended", "1.0"}}; }
   std::vector<std::string> missing() override { return {}; }
@@ -98,12 +99,12 @@ class ReferenceLibrary : public GpuLibraries {
   Result<std::vector<GpuOffer>> Offers(const Workload& workload, NumericContract contract,
                                        CandidateTier tier) override {
     INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> offers, own_->Offers(workload, contract, tier));
-    for (GpuOffer& offer : ProductOffers(workload, {})) offers.push_back(std::move(offer));
+    for (GpuOffer& offer : ProductOffers(workload, contract, tier, {})) offers.push_back(std::move(offer));
     return offers;
   }
   Result<std::optional<GpuOffer>> Find(const Workload& workload, NumericContract contract, const Candidate& candidate,
                                        const cpu::RegionValues& values) override {
-    for (GpuOffer& offer : ProductOffers(workload, values)) {
+    for (GpuOffer& offer : ProductOffers(workload, contract, CandidateTier::kEngine, values)) {
       const Candidate& found = offer.candidate;
       if (found.name() == candidate.name() && found.input_layout == candidate.input_layout)
         return std::optional<GpuOffer>(std::move(offer));
@@ -115,21 +116,34 @@ class ReferenceLibrary : public GpuLibraries {
   }
 
  private:
-  std::vector<GpuOffer> ProductOffers(const Workload& workload, const cpu::RegionValues& values) {
-    const auto* config = std::get_if<LayerConfig>(&workload);
-    if (config == nullptr) return {};
+  std::vector<EnumeratedCandidate> ProductsOf(const Workload& workload, const LayerConfig& layer) {
+    const LayerConfig* const config = &layer;
     const auto* convolution = std::get_if<ConvolutionConfig>(config);
     std::vector<CudnnForm> forms;
     if (convolution != nullptr) forms = {{true, false, 1}, {false, false, 1}};
     if (convolution != nullptr && convolution->groups == 1) forms.push_back({true, false, 8});
     if (std::holds_alternative<MatMulConfig>(*config)) forms = {{}};
+    std::vector<EnumeratedCandidate> candidates;
+    for (const CudnnForm& form : forms)
+      candidates.push_back({{"pretended", "reference" + Suffix(workload, form), InputLayouts(workload, form),
+                             OutputLayout(workload, form), candidates.empty()},
+                            form});
+    return candidates;
+  }
+
+  std::vector<GpuOffer> ProductOffers(const Workload& workload, NumericContract contract, CandidateTier tier,
+                                      const cpu::RegionValues& values) {
+    const auto* config = std::get_if<LayerConfig>(&workload);
+    const bool is_product = config != nullptr && (std::holds_alternative<ConvolutionConfig>(*config) ||
+                                                  std::holds_alternative<MatMulConfig>(*config));
+    if (!is_product) return {};
     std::vector<GpuOffer> offers;
-    for (const CudnnForm& form : forms) {
+    for (const auto& [candidate, form] :
+         enumerate_ ? enumerate_(workload, contract, tier) : ProductsOf(workload, *config)) {
       GpuOffer offer;
-      offer.candidate = {"pretended", "reference" + Suffix(workload, form), InputLayouts(workload, form),
-                         OutputLayout(workload, form), offers.empty()};
+      offer.candidate = candidate;
       offer.make = [this, layer = *config, own = cpu::ValuesOfMember(values, 0),
-                    form](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
+                    form = form](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
         return std::unique_ptr<GpuProgram>(std::make_unique<ReferenceProgram>(gpu_, layer, own, form));
       };
       offers.push_back(std::move(offer));
@@ -138,6 +152,7 @@ class ReferenceLibrary : public GpuLibraries {
   }
 
   PretendedGpu& gpu_;
+  Enumerate enumerate_;
   std::unique_ptr<GpuLibraries> own_;
 };
 
@@ -145,8 +160,8 @@ class ReferenceLibrary : public GpuLibraries {
 
 std::unique_ptr<GpuLibraries> MakeOwnLibrary() { return std::make_unique<OwnLibrary>(); }
 
-std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu) {
-  return std::make_unique<ReferenceLibrary>(gpu);
+std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu, Enumerate enumerate) {
+  return std::make_unique<ReferenceLibrary>(gpu, std::move(enumerate));
 }
 
 }  // namespace infimum::cuda

@@ -5,11 +5,15 @@
 //   pretended/reference, abcd -> abcd       the same by the same name, as cuDNN's plans are called alike in both
 //   pretended/reference/pad=8               channels last, filled up to multiples of 8
 //   pretended/reference, abc -> abc         a product
+//
+// Given cuDNN's answers about a GPU that it was told of, the candidates are those instead, by cuDNN's names.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "microbench/gpu/device/gpu_libraries.h"
+#include "src/core/measurement/cudnn_form.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
 
 namespace infimum::cuda {
@@ -17,6 +21,13 @@ namespace infimum::cuda {
 // Kernels of ours alone.
 std::unique_ptr<GpuLibraries> MakeOwnLibrary();
 
-std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu);
+// A candidate and how it lies.
+struct EnumeratedCandidate {
+  Candidate candidate;
+  CudnnForm form;
+};
+using Enumerate = std::function<std::vector<EnumeratedCandidate>(const Workload&, NumericContract, CandidateTier)>;
+
+std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu, Enumerate enumerate = nullptr);
 
 }  // namespace infimum::cuda
