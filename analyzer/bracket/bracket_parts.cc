@@ -115,10 +115,9 @@ constexpr double kFlagsWorthSaying = 0.1;
 struct FlagTag {
   std::string_view flag, tag;
 };
-constexpr FlagTag kFlagTags[] = {{"unconverged", "unconverged-rows"},
-                                 {"throttled", "throttled-rows"},
-                                 {"uncaptured", "uncaptured-rows"},
-                                 {"overlaps", "overlapping-rows"}};
+constexpr FlagTag kFlagTags[] = {{"unconverged", "unconverged-rows"},   {"throttled", "throttled-rows"},
+                                 {"uncaptured", "uncaptured-rows"},     {"overlaps", "overlapping-rows"},
+                                 {"launch_bound", "launch-bound-rows"}, {"host_bound", "host-bound-rows"}};
 
 std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers) {
   const Selection& selection = bracket.selection;

@@ -69,6 +69,7 @@ class ProgramLaunches : public LaunchDevice {
   bool Overlaps(Graph graph) override { return gpu_.Overlaps(graph); }
   bool IsPowerLimited() override { return gpu_.IsPowerLimited(); }
   bool HostWasLate() override { return host_was_late_; }
+  void Pause() override { gpu_.Pause(); }
 
  private:
   Status EnqueueAll(std::int64_t launches);

@@ -37,8 +37,12 @@ class CudaLibraries : public GpuLibraries {
       for (GpuOffer& offer : more) offers.push_back(std::move(offer));
     };
     if (handle_) {
-      INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> graph, GraphOffers(workload, problem, contract, tier));
-      add(std::move(graph));
+      Result<std::vector<GpuOffer>> graph = GraphOffers(workload, problem, contract, tier);
+      if (graph.ok()) {
+        add(*std::move(graph));
+      } else {
+        offers.push_back(FailedOffer(kCudnnGraph, graph.error()));
+      }
     }
     if (lt_) add(GemmOffers(lt_, kCublasLt, workload, contract, tier));
     if (cublas_ && problem.region.members.size() == 1) add(GemmOffers(cublas_, kCublas, workload, contract, tier));

@@ -125,7 +125,8 @@ Result<Environment> GpuBackend::DescribeEnvironment() {
                           {evidence::kUuid, facts.uuid},
                           {evidence::kPowerLimit, facts.power_limit},
                           {evidence::kEcc, facts.ecc}};
-  for (const std::string& missing : libraries_->missing()) std::fprintf(stderr, "infimum: %s\n", missing.c_str());
+  for (const std::string& missing : libraries_->missing())
+    std::fprintf(stderr, "infimum: warning: %s\n", missing.c_str());
   return environment;
 }
 

@@ -69,9 +69,12 @@ class GpuRun : public PreparedRun {
     return {};
   }
 
+  // Also behind an error: a library may return what an earlier kernel has done, and where that lost the context the
+  // wait ends this process with the candidate whose kernel it was.
   Status Run() override {
-    INFIMUM_RETURN_IF_ERROR(program_->Enqueue(gpu_.stream()));
-    return gpu_.Wait();
+    const Status queued = program_->Enqueue(gpu_.stream());
+    const Status waited = gpu_.Wait();
+    return queued.ok() ? waited : queued;
   }
 
   Result<std::optional<Clock::Duration>> TimeLaunches(std::int64_t launches) override {

@@ -91,6 +91,12 @@ constexpr auto kTags = std::to_array<Explained>({
      "The times of layers that hold a tenth of the bound or more contain what the host needs for a launch: no CUDA "
      "graph "
      "could be had of them."},
+    {"launch-bound-rows",
+     "a tenth of the time is of kernels that take less than three times as long as an empty one: more is said about "
+     "launching than about the kernels, and a chain of launches that overlap may take less"},
+    {"host-bound-rows",
+     "a tenth of the time is of launches for which the host took longer than the stream could be held: its time may be "
+     "in them"},
     {"overlapping-rows",
      "Kernels of layers that hold a tenth of the bound or more begin before the one ahead of them has ended: behind "
      "another kernel they may take longer."},

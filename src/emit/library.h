@@ -20,10 +20,10 @@ struct SourceRequest {
 };
 
 struct Library {
-  std::string_view name;                   // as users and files have it: "onednn"
-  std::string_view title;                  // "oneDNN"
-  std::string_view candidates;             // as in candidates' names: "onednn", "cudnn-graph"
-  std::string_view example;                // of such a name, behind the slash
+  std::string_view name;                     // as users and files have it: "onednn"
+  std::string_view title;                    // "oneDNN"
+  std::string_view candidates;               // as in candidates' names: "onednn", "cudnn-graph"
+  std::string_view example;                  // of such a name, behind the slash
   std::string_view further_candidates = {};  // of its older calls: "cudnn-legacy", "cublas"
   // How CMake finds it and what is linked: "find_package(dnnl 3 REQUIRED)", "DNNL::dnnl".
   std::string_view cmake_version;

@@ -60,7 +60,8 @@ TEST(Bracket, FlagsOfRowsThatHoldATenthOfItAreAssumptions) {
   };
   for (const auto& [flag, tag] :
        {std::pair("unconverged", "unconverged-rows"), std::pair("throttled", "throttled-rows"),
-        std::pair("uncaptured", "uncaptured-rows"), std::pair("overlaps", "overlapping-rows")}) {
+        std::pair("uncaptured", "uncaptured-rows"), std::pair("overlaps", "overlapping-rows"),
+        std::pair("launch_bound", "launch-bound-rows"), std::pair("host_bound", "host-bound-rows")}) {
     EXPECT_THAT(assumptions(0, flag), Contains(tag));
     EXPECT_THAT(assumptions(2, flag), Not(Contains(tag))) << "2 of 22 us";
   }

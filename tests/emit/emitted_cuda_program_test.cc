@@ -148,6 +148,8 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
   }
   EXPECT_EQ(with_older, 8U) << "an f16 convolution, a pooling, batch and local response normalization, two softmaxes, "
                                "two recurrent layers";
+  EXPECT_THAT(older[layers[5]], ElementsAre("cudnn-legacy/pooling/max abcd->abcd contract=f16",
+                                            "cudnn-legacy/pooling/max acdb->acdb contract=f16"));
   EXPECT_THAT(older[layers[10]],
               ElementsAre("cudnn-legacy/rnn/persist_dynamic/tensor_op plain->plain contract=f16",
                           "cudnn-legacy/rnn/persist_static/tensor_op plain->plain contract=f16",

@@ -23,20 +23,13 @@ constexpr std::uint64_t kMostHoldNs = 2'000'000'000;
 
 // After these the context is lost: every later call of this process gives the same error.
 bool IsSticky(cudaError_t error) {
-  constexpr cudaError_t kSticky[] = {cudaErrorIllegalAddress,
-                                     cudaErrorLaunchTimeout,
-                                     cudaErrorHardwareStackError,
-                                     cudaErrorIllegalInstruction,
-                                     cudaErrorMisalignedAddress,
-                                     cudaErrorInvalidAddressSpace,
-                                     cudaErrorInvalidPc,
-                                     cudaErrorLaunchFailure,
-                                     cudaErrorAssert,
-                                     cudaErrorECCUncorrectable,
-                                     cudaErrorNvlinkUncorrectable,
-                                     cudaErrorContextIsDestroyed,
-                                     cudaErrorMpsConnectionFailed,
-                                     cudaErrorUnknown};
+  constexpr cudaError_t kSticky[] = {cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorHardwareStackError,
+                                     cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+                                     cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorLaunchFailure,
+                                     cudaErrorAssert, cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable,
+                                     cudaErrorContextIsDestroyed, cudaErrorMpsConnectionFailed, cudaErrorUnknown,
+                                     // Of later runtimes, by their numbers: contained errors, leaks of tensor memory.
+                                     static_cast<cudaError_t>(226), static_cast<cudaError_t>(721)};
   return std::ranges::find(kSticky, error) != std::end(kSticky);
 }
 
@@ -277,12 +270,13 @@ class CudaGpu : public Gpu {
   }
 
   std::optional<double> FrequencyMhz() override { return nvml_ ? nvml_->FrequencyMhz() : std::nullopt; }
+  void Pause() override { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
   bool IsPowerLimited() override { return nvml_ && nvml_->IsPowerLimited(); }
   std::vector<GpuProcess> OtherProcesses() override { return others_; }
   std::string ClockPolicy() override {
     if (!nvml_) return "";
     const std::optional<double> set = nvml_->ApplicationMhz();
-    return set ? "application:" + std::to_string(static_cast<int>(*set)) + "MHz" : "default";
+    return set ? "application:" + std::to_string(static_cast<int>(*set)) + "MHz" : "unknown";
   }
 
  private:

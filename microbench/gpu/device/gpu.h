@@ -104,12 +104,14 @@ class Gpu {
 
   // Of the multiprocessors now; nullopt where the driver does not tell.
   virtual std::optional<double> FrequencyMhz() = 0;
+  // Rests, so that a device which became slow may recover.
+  virtual void Pause() {}
   // Whether it is lowered now to keep within the power limit alone.
   virtual bool IsPowerLimited() { return false; }
 
   // Others that computed on it when it was opened; empty where the driver does not tell.
   virtual std::vector<GpuProcess> OtherProcesses() { return {}; }
-  // "default", "application:1410MHz" where they were set; empty where the driver does not tell. Clocks that were locked
+  // "unknown", "application:1410MHz" where they were set; empty where the driver does not tell. Clocks that were locked
   // otherwise (nvidia-smi -lgc) it does not tell apart.
   virtual std::string ClockPolicy() { return ""; }
 };

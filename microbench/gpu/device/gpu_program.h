@@ -64,4 +64,10 @@ struct GpuOffer {
   std::function<Result<std::unique_ptr<GpuProgram>>(Gpu&)> make;
 };
 
+// In place of a library's candidates, which it failed to list: a row that says why.
+inline GpuOffer FailedOffer(std::string_view library, const Error& error) {
+  const auto fail = [error](Gpu&) -> Result<std::unique_ptr<GpuProgram>> { return error; };
+  return {{std::string(library), "any", "any", "any", false}, fail};
+}
+
 }  // namespace infimum::cuda

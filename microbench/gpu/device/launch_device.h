@@ -40,6 +40,9 @@ class LaunchDevice {
   // Whether the stream could not be held for as long as the host took at the last one: its time may be in it.
   virtual bool HostWasLate() { return false; }
 
+  // Lets a device that is below its usual frequency rest before a time is taken again.
+  virtual void Pause() {}
+
   // The multiprocessors' frequency now; nullopt where the driver does not tell.
   virtual std::optional<double> FrequencyMhz() = 0;
   // Whether the driver lowers it now to keep within the power limit, and for no other reason: under full load that is

@@ -53,6 +53,7 @@ Result<Latency> LaunchTimer::AtUsualFrequency(const Take& take) {
       return time;
     }
     ++slowed_;
+    device_.Pause();
   }
 }
 

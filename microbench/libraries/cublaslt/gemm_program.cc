@@ -93,12 +93,8 @@ std::vector<GpuOffer> GemmOffers(const std::shared_ptr<GemmLibrary>& library, st
     for (const cublaslt::Algorithm& algorithm : *algorithms)
       offers.push_back(OfferOf(library, name, workload, *gemm, algorithm, form));
   }
-  if (!offers.empty()) {
-    offers.front().candidate.library_choice = true;
-  } else if (fault) {
-    const auto fail = [fault](Gpu&) -> Result<std::unique_ptr<GpuProgram>> { return *fault; };
-    offers.push_back({{std::string(name), "any", "any", "any", false}, fail});
-  }
+  if (!offers.empty()) offers.front().candidate.library_choice = true;
+  if (fault) offers.push_back(FailedOffer(name, *fault));
   return offers;
 }
 

@@ -80,7 +80,7 @@ class LaunchTimer {
 
   // Null where something within a launch cannot be captured.
   cudaGraphExec_t CaptureOne(long launches) {
-    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess) {
       (void)cudaGetLastError();
       return nullptr;
     }

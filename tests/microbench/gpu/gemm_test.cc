@@ -205,6 +205,27 @@ class SilentGemmLibrary : public GemmLibrary {
   std::string words_;
 };
 
+// Is broken for transposed operands alone.
+class HalfBrokenGemmLibrary : public SilentGemmLibrary {
+ public:
+  HalfBrokenGemmLibrary() : SilentGemmLibrary("cuBLASLt: asking: CUBLAS_STATUS_INTERNAL_ERROR") {}
+  Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem& problem) override {
+    return problem.b_transposed ? SilentGemmLibrary::Ask(problem) : recording_->Ask(problem);
+  }
+
+ private:
+  std::shared_ptr<GemmLibrary> recording_ = *ReadGemmRecording(kRecording, "made-up.json");
+};
+
+TEST(GemmOffers, AFaultOfOneFormStandsBesideTheCandidatesOfOthers) {
+  const std::vector<GpuOffer> offers =
+      GemmOffers(std::make_shared<HalfBrokenGemmLibrary>(), kCublasLt, testing::ParsedWorkload(kPlain),
+                 NumericContract::kF16, CandidateTier::kEngine);
+  ASSERT_GT(offers.size(), 1U);
+  EXPECT_TRUE(offers.front().candidate.library_choice);
+  EXPECT_EQ(offers.back().candidate.name(), "cublaslt/any");
+}
+
 TEST(GemmOffers, ABrokenLibraryIsARowAndARefusalIsNone) {
   const Workload workload = testing::ParsedWorkload(kPlain);
   const auto offers = [&](const char* words) {

@@ -42,8 +42,10 @@ class PretendedDevice : public LaunchDevice {
   bool IsPowerLimited() override { return power_limited; }
   bool Overlaps(Graph) override { return overlaps; }
   bool HostWasLate() override { return late; }
+  void Pause() override { ++pauses; }
 
   bool captures = true, power_limited = false, overlaps = false, late = false;
+  int pauses = 0;
   std::vector<std::int64_t> graphs;
   std::set<Graph> live;
   int replays = 0, looks = 0;
@@ -106,6 +108,7 @@ TEST(LaunchTimer, TimesOfASlowedDeviceAreTakenAgain) {
   LaunchTimer timer(device, options);
   EXPECT_EQ(*timer.Time(10), microseconds(30));
   EXPECT_EQ(timer.slowed(), 2u);
+  EXPECT_EQ(device.pauses, 2) << "a rest before each further attempt";
   EXPECT_THAT(timer.flags(), IsEmpty());
 }
 

@@ -89,6 +89,7 @@ void PretendedGpu::Spend(Latency time) {
 }
 
 Status PretendedGpu::Wait() {
+  ++waits_;
   if (is_held_) return Error{"waits for a stream that is held"};
   return {};
 }

@@ -76,6 +76,7 @@ class PretendedGpu : public Gpu {
   std::size_t live_allocations() const { return memory_.size(); }
   std::size_t live_graphs() const { return graphs_.size(); }
   std::int64_t kernels_run() const { return kernels_run_; }
+  std::int64_t waits() const { return waits_; }
 
  private:
   struct Work {
@@ -107,7 +108,7 @@ class PretendedGpu : public Gpu {
   Graph last_graph_ = 0;
   Latency now_{0};
   std::map<std::size_t, Latency> points_;
-  std::int64_t kernels_run_ = 0, pointwise_run_ = 0;
+  std::int64_t kernels_run_ = 0, pointwise_run_ = 0, waits_ = 0;
   std::set<Stream> branches_;
   std::size_t follows_ = 0;
 };

@@ -42,6 +42,11 @@ cudaDataType_t AddendTypeOf(const Gemm& gemm) {
   return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2 ? CUDA_R_16BF : type;
 }
 
+// In a handler: a library that is broken is no library that refuses.
+void RethrowFault(const std::runtime_error& error) {
+  if (std::strncmp(error.what(), "unsupported: ", 13) != 0) throw;
+}
+
 }  // namespace
 
 cudaDataType_t TypeOf(const std::string& name) { return Find(kTypes, name, "type"); }
@@ -188,7 +193,8 @@ std::optional<Capabilities> Matmul::CapabilitiesOf(std::int32_t id) {
   cublasLtMatmulAlgo_t algorithm{};
   try {
     algorithm = Initialize(id);
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& error) {
+    RethrowFault(error);
     return std::nullopt;
   }
   const auto number = [&](cublasLtMatmulAlgoCapAttributes_t attribute) {
@@ -220,7 +226,8 @@ bool Matmul::Accepts(const Algorithm& algorithm) {
   try {
     (void)Configure(algorithm);
     return true;
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& error) {
+    RethrowFault(error);
     return false;
   }
 }
