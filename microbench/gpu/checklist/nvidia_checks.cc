@@ -1,5 +1,6 @@
 #include "microbench/gpu/checklist/nvidia_checks.h"
 
+#include <cuda_runtime_api.h>
 #include <cupti.h>
 #include <fmt/format.h>
 
@@ -162,10 +163,12 @@ Finding LibrariesAlone(const Error& no_device) {
     finding.details.push_back(library.ok() ? fmt::format("{} {}", name, library->path().string())
                                            : library.error().message);
   };
+  int driver = 0;
+  (void)cudaDriverGetVersion(&driver);
   add("cudnn", SharedLibrary::Open({"libcudnn.so.9"}, "cudnn", "cuDNN 9"));
-  add("cublaslt", SharedLibrary::Open({"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas", "cuBLASLt"));
-  add("cublas", SharedLibrary::Open({"libcublas.so.13", "libcublas.so.12"}, "cublas", "cuBLAS"));
-  add("nvrtc", SharedLibrary::Open({"libnvrtc.so.13", "libnvrtc.so.12"}, "cuda_nvrtc", "NVRTC"));
+  add("cublaslt", SharedLibrary::Open(NamesForDriver("libcublasLt", driver), "cublas", "cuBLASLt"));
+  add("cublas", SharedLibrary::Open(NamesForDriver("libcublas", driver), "cublas", "cuBLAS"));
+  add("nvrtc", SharedLibrary::Open(NamesForDriver("libnvrtc", driver), "cuda_nvrtc", "NVRTC"));
   return finding;
 }
 

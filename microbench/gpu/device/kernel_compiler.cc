@@ -81,10 +81,9 @@ KernelCompiler::~KernelCompiler() = default;
 
 Result<std::unique_ptr<KernelCompiler>> KernelCompiler::Open(std::int64_t compute_capability, CodeCache cache,
                                                              int driver) {
-  std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12"};
-  if (driver < 13000) std::ranges::reverse(names);
   INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
-                           SharedLibrary::Open(names, "cuda_nvrtc", "NVRTC, which compiles infimum's kernels,"));
+                           SharedLibrary::Open(NamesForDriver("libnvrtc", driver), "cuda_nvrtc",
+                                               "NVRTC, which compiles infimum's kernels,"));
   auto functions = std::make_unique<Functions>();
   int major = 0, minor = 0;
   if (!functions->Find(library) || functions->version(&major, &minor) != 0)

@@ -41,12 +41,13 @@ void AddListed(const char* variable, std::vector<fs::path>& folders) {
 }
 
 // What brings a library, by its folder in wheels. Of CUDA 13 most wheels have no version in their names.
-std::string Wheel(std::string_view package) {
+std::string Wheel(std::string_view package, const std::string& library) {
   if (package == "nvml") return "it comes with NVIDIA's driver";
-  if (package == "cudnn") return "pip install nvidia-cudnn-cu13, or NVIDIA's packages";
+  if (package == "cudnn")
+    return "pip install nvidia-cudnn-cu13, beside a driver before R580 nvidia-cudnn-cu12, or NVIDIA's packages";
   std::string name(package);
   std::ranges::replace(name, '_', '-');
-  return "pip install nvidia-" + name + ", or NVIDIA's packages";
+  return "pip install nvidia-" + name + (library.ends_with(".12") ? "-cu12" : "") + ", or NVIDIA's packages";
 }
 
 std::string PathOf(void* handle, const std::string& name) {
@@ -58,6 +59,11 @@ std::string PathOf(void* handle, const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<std::string> NamesForDriver(const std::string& stem, int driver) {
+  if (driver < 13000) return {stem + ".so.12", stem + ".so.13"};
+  return {stem + ".so.13", stem + ".so.12"};
+}
 
 std::vector<fs::path> LibraryFolders(std::string_view package) {
   std::vector<fs::path> folders;
@@ -99,8 +105,8 @@ Result<SharedLibrary> SharedLibrary::Open(const std::vector<std::string>& names,
     for (const std::string& name : names)
       if (void* handle = open((folder / name).string())) return SharedLibrary(handle, folder / name);
   return Error{std::string(what) + " (" + names.front() + ") was not found" +
-               (failure.empty() ? std::string() : "; the loader says: " + failure) + "; install it (" + Wheel(package) +
-               "), or name its folder in INFIMUM_CUDA_LIBRARIES"};
+               (failure.empty() ? std::string() : "; the loader says: " + failure) + "; install it (" +
+               Wheel(package, names.front()) + "), or name its folder in INFIMUM_CUDA_LIBRARIES"};
 }
 
 void* SharedLibrary::Find(const char* symbol) const { return dlsym(handle_, symbol); }

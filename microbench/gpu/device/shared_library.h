@@ -18,10 +18,14 @@
 
 namespace infimum::cuda {
 
+// A library of CUDA's by the versions that are known here, that which the driver runs first: "libnvrtc.so.13",
+// "libnvrtc.so.12". `driver`: as CUDA counts it, 12090 of R575.
+std::vector<std::string> NamesForDriver(const std::string& stem, int driver);
+
 class SharedLibrary {
  public:
-  // `names`: the newest first; `package`: its folder in site-packages/nvidia; `what`: for people. An error says what is
-  // missing, where it was looked for, and how to get it.
+  // `names`: the likeliest first; `package`: its folder in site-packages/nvidia; `what`: for people. An error says what
+  // is missing, where it was looked for, and how to get it.
   static Result<SharedLibrary> Open(const std::vector<std::string>& names, std::string_view package,
                                     std::string_view what);
 

@@ -1,4 +1,6 @@
 // Plain cuBLAS as a library of the runner.
+#include <cuda_runtime_api.h>
+
 #include "microbench/gpu/device/caught.h"
 #include "microbench/gpu/device/shared_library.h"
 #include "microbench/libraries/cublas/calls/cublas_gemm.h"
@@ -40,8 +42,10 @@ class Cublas : public GemmLibrary {
   }
 
   Status Open() {
+    int driver = 0;
+    (void)cudaDriverGetVersion(&driver);
     INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
-                             SharedLibrary::Open({"libcublas.so.13", "libcublas.so.12"}, "cublas", "cuBLAS"));
+                             SharedLibrary::Open(NamesForDriver("libcublas", driver), "cublas", "cuBLAS"));
     const char* missing = nullptr;
     const auto find = [&](const char* name, auto& function) {
       function = reinterpret_cast<std::decay_t<decltype(function)>>(library.Find(name));

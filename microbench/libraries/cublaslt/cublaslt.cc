@@ -1,5 +1,7 @@
 #include "microbench/libraries/cublaslt/cublaslt.h"
 
+#include <cuda_runtime_api.h>
+
 #include <utility>
 
 #include "microbench/gpu/device/caught.h"
@@ -36,8 +38,10 @@ class CublasLt : public GemmLibrary {
   }
 
   Status Open() {
+    int driver = 0;
+    (void)cudaDriverGetVersion(&driver);
     INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
-                             SharedLibrary::Open({"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas", "cuBLASLt"));
+                             SharedLibrary::Open(NamesForDriver("libcublasLt", driver), "cublas", "cuBLASLt"));
     const char* missing = nullptr;
     const auto find = [&](const char* name, auto& function) {
       function = reinterpret_cast<std::decay_t<decltype(function)>>(library.Find(name));

@@ -18,6 +18,11 @@ clean() {
 }
 trap clean EXIT
 mkdir "$scratch/empty" "$scratch/cache" "$scratch/bin"
+# A toolkit that is too old, Debian 12's, is as good as none.
+mkdir "$scratch/empty/include"
+echo "#define CUDART_VERSION  11080" >"$scratch/empty/include/cuda_runtime_api.h"
+echo "#define CUDNN_MAJOR 8" >"$scratch/empty/include/cudnn_version.h"
+touch "$scratch/empty/include/cudnn.h" "$scratch/empty/include/cublasLt.h"
 for folder in /usr/local/cuda /usr/local/cuda-* /opt/cuda /usr/local/include; do
   if [[ -d $folder && ! -L $folder ]] && mount --bind "$scratch/empty" "$folder"; then hidden+=("$folder"); fi
 done

@@ -39,6 +39,17 @@ TEST_F(SharedLibraryTest, WhatIsMissingIsNamedWithWhatToDo) {
   EXPECT_THAT(missing.error().message, HasSubstr("INFIMUM_CUDA_LIBRARIES"));
 }
 
+TEST_F(SharedLibraryTest, ADriverOfCuda12GetsItsLibrariesAndTheirWheels) {
+  EXPECT_EQ(NamesForDriver("libcublas", 12090), (std::vector<std::string>{"libcublas.so.12", "libcublas.so.13"}));
+  EXPECT_EQ(NamesForDriver("libcublas", 13000), (std::vector<std::string>{"libcublas.so.13", "libcublas.so.12"}));
+  const auto advice = [](const std::vector<std::string>& names, const char* package) {
+    return SharedLibrary::Open(names, package, "It").error().message;
+  };
+  EXPECT_THAT(advice({"libnone.so.12"}, "cuda_nvrtc"), HasSubstr("pip install nvidia-cuda-nvrtc-cu12,"));
+  EXPECT_THAT(advice({"libnone.so.13"}, "cuda_nvrtc"), HasSubstr("pip install nvidia-cuda-nvrtc,"));
+  EXPECT_THAT(advice({"libnone.so.9"}, "cudnn"), HasSubstr("nvidia-cudnn-cu12"));
+}
+
 TEST_F(SharedLibraryTest, AFileThatIsNoLibrarySaysSo) {
   std::ofstream(folder_ / "libbroken_thing.so.9") << "no library";
   setenv("INFIMUM_CUDA_LIBRARIES", folder_.c_str(), 1);
