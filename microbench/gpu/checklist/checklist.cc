@@ -10,8 +10,9 @@
 namespace infimum::cuda {
 namespace {
 
-constexpr int kSamples = 21;
-constexpr std::int64_t kLaunches = 32;  // of one sample
+constexpr int kSamples = 21, kFewSamples = 5;
+constexpr std::size_t kMostOfTier = 150;  // of a layer
+constexpr std::int64_t kLaunches = 32;    // of one sample
 // Between the quartiles, in parts of the median: above it a time says little.
 constexpr double kMostSpread = 0.05;
 
@@ -113,6 +114,50 @@ Result<Finding> CheckFloor(const CheckTools& tools) {
   return finding;
 }
 
+// The best of a layer's candidates in a tier, and how many ran.
+struct TierBest {
+  Candidate candidate;
+  Latency time = Latency::max();
+  std::size_t measured = 0;
+};
+
+Result<TierBest> BestOf(Backend& backend, const Workload& workload, CandidateTier tier) {
+  const NumericContract contract = NativeContract(workload);
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Candidate> candidates, backend.Candidates(workload, contract, tier));
+  TierBest best;
+  for (const Candidate& candidate : candidates) {
+    if (best.measured == kMostOfTier) break;
+    const Result<std::unique_ptr<PreparedRun>> run = backend.Prepare(workload, candidate, contract);
+    if (!run.ok()) continue;
+    const Result<std::vector<Latency>> times = WarmTimes(**run, kFewSamples);
+    if (!times.ok()) continue;
+    ++best.measured;
+    const Latency time = Quantile(*times, 0.5);
+    if (time < best.time) best = {candidate, time, best.measured};
+  }
+  if (best.measured == 0) return Error{"nothing could be measured"};
+  return best;
+}
+
+// A campaign measures one tier: what a narrower one would have missed, and whether the wider one holds it.
+Result<Finding> CheckTiers(const CheckTools& tools) {
+  Finding finding;
+  std::set<std::string> families;
+  for (const std::string& text : tools.layers) {
+    // One convolution and one product take a minute.
+    if (!families.insert(text.substr(0, text.find(' '))).second) continue;
+    INFIMUM_ASSIGN_OR_RETURN(const Workload workload, ParseWorkload(text));
+    INFIMUM_ASSIGN_OR_RETURN(const TierBest few, BestOf(tools.backend, workload, CandidateTier::kHeuristic));
+    INFIMUM_ASSIGN_OR_RETURN(const TierBest more, BestOf(tools.backend, workload, CandidateTier::kEngine));
+    finding.holds = finding.holds && more.time <= few.time * (1 + kMostSpread);
+    finding.details.push_back(fmt::format("{}: heuristic {:.2f} us by {} of {}, engine {:.2f} us by {} of {}", text,
+                                          few.time.count(), few.candidate.name(), few.measured, more.time.count(),
+                                          more.candidate.name(), more.measured));
+  }
+  finding.holds = finding.holds && !finding.details.empty();
+  return finding;
+}
+
 }  // namespace
 
 const std::vector<std::string>& ChecklistLayers() {
@@ -160,7 +205,8 @@ Result<std::vector<Latency>> WarmTimes(PreparedRun& run, int count) {
 std::vector<Check> BackendChecks() {
   return {{"floor", "what an empty kernel takes", CheckFloor},
           {"timing", "every library can be captured and held, and computes what it should", CheckTiming},
-          {"noise", "how far times of one kernel are apart", CheckNoise}};
+          {"noise", "how far times of one kernel are apart", CheckNoise},
+          {"tiers", "what the best candidate of each tier takes", CheckTiers}};
 }
 
 std::string FormatFinding(const std::string& check, const Result<Finding>& finding) {

@@ -26,6 +26,7 @@ struct CheckTools {
   Backend& backend;
   std::filesystem::path folder;  // for what is worth keeping
   std::vector<std::string> layers;
+  int device = 0;  // by CUDA's number
 };
 
 struct Check {
@@ -37,8 +38,9 @@ struct Check {
 // Layers, one of each kind that a campaign meets; on an H200 each takes 50 us or more.
 const std::vector<std::string>& ChecklistLayers();
 
-// timing: each library's first candidate can be captured and held, and its numbers are right; noise: how far times of
-// one kernel are apart, warm and cold; floor: what an empty kernel takes.
+// tiers: what the best of each tier takes, which no narrower one may beat; timing: each library's first candidate can
+// be captured and held, and its numbers are right; noise: how far times of one kernel are apart, warm and cold; floor:
+// what an empty kernel takes.
 std::vector<Check> BackendChecks();
 
 // The first candidate of the workload that can be prepared, of `library` if one is named.

@@ -27,20 +27,24 @@ std::vector<Check> AllChecks() {
 }
 
 // A lost context takes its process with it, and with it this check alone.
-int RunApart(const std::string& program, const std::string& name, const std::string& folder) {
-  std::string own = program, option = "--check", check = name, output = "-o", where = folder;
-  char* arguments[] = {own.data(), option.data(), check.data(), output.data(), where.data(), nullptr};
+int RunApart(const std::string& program, const std::string& name, const std::string& folder, int device) {
+  std::vector<std::string> words{program, "--check", name, "-o", folder, "--device", std::to_string(device)};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   pid_t child = 0;
-  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ) != 0) return -1;
+  if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ) != 0) return -1;
   int status = 0;
   if (waitpid(child, &status, 0) != child) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 // 0: all holds, 1: it does not, as the line says.
-int RunOne(const Check& check, const std::string& folder) {
-  GpuBackend backend(BackendOptions{}, GpuParts{OpenCudaGpu, MakeCudaLibraries});
-  const Result<Finding> finding = check.run({backend, folder, ChecklistLayers()});
+int RunOne(const Check& check, const std::string& folder, int device) {
+  BackendOptions options;
+  options.settings["device"] = std::to_string(device);
+  GpuBackend backend(options, GpuParts{OpenCudaGpu, MakeCudaLibraries});
+  const Result<Finding> finding = check.run({backend, folder, ChecklistLayers(), device});
   const std::string line = FormatFinding(check.name, finding);
   std::printf("%s\n", line.c_str());
   std::ofstream(folder + "/checklist.jsonl", std::ios::app) << line << "\n";
@@ -55,8 +59,10 @@ int main(int argc, char** argv) {
   CLI::App app{"Finds out what has to be known of a GPU before its times are believed"};
   std::string folder, only;
   bool lists = false;
+  int device = 0;
   app.add_option("-o,--output", folder, "folder for findings, properties and recordings");
   app.add_option("--check", only, "this one alone, in this process");
+  app.add_option("--device", device, "another GPU, by CUDA's number")->check(CLI::NonNegativeNumber);
   app.add_flag("--list", lists, "names and purposes of the checks");
   try {
     app.parse(argc, argv);
@@ -87,11 +93,11 @@ int main(int argc, char** argv) {
     if (!only.empty() && check.name != only) continue;
     ++known;
     if (!only.empty()) {
-      failed += RunOne(check, folder);
+      failed += RunOne(check, folder, device);
       continue;
     }
     std::fflush(stdout);
-    const int code = RunApart(argv[0], check.name, folder);
+    const int code = RunApart(argv[0], check.name, folder, device);
     if (code == 0) continue;
     ++failed;
     // What a lost process could not write itself.

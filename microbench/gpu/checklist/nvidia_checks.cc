@@ -195,7 +195,7 @@ Result<Finding> CheckLibraries(const CheckTools& tools) {
 Result<Finding> CheckProperties(const CheckTools& tools) {
   INFIMUM_ASSIGN_OR_RETURN(const Device device, tools.backend.DescribeDevice());
   INFIMUM_RETURN_IF_ERROR(CudnnLibrary::Load());
-  INFIMUM_ASSIGN_OR_RETURN(const std::string json, PropertiesOfDevice(0));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string json, PropertiesOfDevice(tools.device));
   const std::filesystem::path path = tools.folder / "device-properties.json";
   INFIMUM_RETURN_IF_ERROR(WriteFile(path, json));
   INFIMUM_ASSIGN_OR_RETURN(const GpuProperties properties, GpuProperties::Parse(json, path.string()));
@@ -205,7 +205,7 @@ Result<Finding> CheckProperties(const CheckTools& tools) {
 Result<Finding> CheckDeviceless(const CheckTools& tools) {
   INFIMUM_ASSIGN_OR_RETURN(const Device device, tools.backend.DescribeDevice());
   INFIMUM_RETURN_IF_ERROR(CudnnLibrary::Load());
-  INFIMUM_ASSIGN_OR_RETURN(const std::string json, PropertiesOfDevice(0));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string json, PropertiesOfDevice(tools.device));
   INFIMUM_ASSIGN_OR_RETURN(const GpuProperties properties, GpuProperties::Parse(json, "the device"));
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<CudnnHandle> handle,
                            CudnnHandle::Create(properties.name(), properties.compute_capability()));
