@@ -20,10 +20,12 @@ if(INFIMUM_UNITY OR INFIMUM_SANITIZE)
   add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>")
 endif()
 
-# A tenth of GCC's time is collecting garbage in a heap of 1 GB: it begins at 1.5 GB where two jobs have that. Under
-# sanitizers a job has 3 GB as it is.
+# A tenth of GCC's time is collecting garbage in a heap of 1 GB: it begins at 1.5 GB where there are 3.5 GB for each core,
+# and so for each job. Under sanitizers a job has 3 GB as it is.
 cmake_host_system_information(RESULT INFIMUM_MEMORY QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
-if(INFIMUM_MEMORY GREATER 7000 AND NOT INFIMUM_SANITIZE)
+cmake_host_system_information(RESULT INFIMUM_CORES QUERY NUMBER_OF_LOGICAL_CORES)
+math(EXPR INFIMUM_MEMORY "${INFIMUM_MEMORY} / ${INFIMUM_CORES}")
+if(INFIMUM_MEMORY GREATER 3500 AND NOT INFIMUM_SANITIZE)
   add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1500000>")
 endif()
 

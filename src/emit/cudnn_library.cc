@@ -190,7 +190,12 @@ Result<std::string> WriteCudnnSource(const SourceRequest& request) {
         "has them, and under --contract tf32 cuDNN does"};
   }
   const Result<cuda::CudnnOperations> operations = Supported(cuda::CudnnOperationsOf(region));
-  if (!operations.ok() && !has_own) return operations.error();
+  if (!operations.ok() && !has_own) {
+    const auto* recurrent = std::get_if<RecurrentConfig>(&region.members[0].config);
+    if (recurrent != nullptr && recurrent->kind == RecurrentKind::kGru)
+      return Error{"a GRU that resets before its product is no cell of cuDNN's"};
+    return operations.error();
+  }
   const std::string layer = Format(request.workload);
   std::string text = SourceOpening(layer, request.version, {"cudnn_candidates.h"});
   text += "namespace {\n\nusing namespace cudnn;\n\n" + LayerConstant(layer);

@@ -56,6 +56,20 @@ TEST_F(InstallationTest, AGpuWithADriverAndARunnerMeasuresUnlessItIsDeclined) {
   setenv("INFIMUM_GPU", "off", 1);
   EXPECT_EQ(installation.DefaultBackend(with_driver), "onednn");
   unsetenv("INFIMUM_GPU");
+  for (const char* none : {"", "-1"}) {
+    setenv("CUDA_VISIBLE_DEVICES", none, 1);
+    EXPECT_EQ(installation.DefaultBackend(with_driver), "onednn");
+  }
+  setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+  EXPECT_EQ(installation.DefaultBackend(with_driver), "cuda");
+  unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
+TEST(BackendOfDevice, ContradictsAnotherBackend) {
+  EXPECT_EQ(BackendOfDevice("cpu"), "onednn");
+  EXPECT_EQ(BackendOfDevice("NVIDIA H200"), std::nullopt);
+  EXPECT_TRUE(CheckBackend("cpu", "onednn").ok());
+  EXPECT_THAT(CheckBackend("cpu", "fake").error().message, HasSubstr("contradict"));
 }
 
 TEST_F(InstallationTest, AGpuIsFoundByItsNamesAndByHowTheyBegin) {

@@ -126,11 +126,13 @@ std::vector<GpuOffer> LegacyOffers(const std::shared_ptr<CudnnHandle>& handle, c
   const Result<CudnnOperations> layer = CudnnLegacyOf(region, {ValuesOf(cpu::ValuesOfMember(values, 0))});
   if (!layer.ok()) return {};
   std::vector<GpuOffer> offers;
+  // Of convolutions alone cuDNN chooses an algorithm.
+  const bool chooses = std::holds_alternative<ConvolutionConfig>(LeadOf(workload));
   for (const cudnn::LegacyWay& way : cudnn::LegacyWays(layer->graph, std::string(Name(contract)))) {
     CudnnForm form;
     form.channels_last = way.channels_last;
     const Candidate candidate = {std::string(kCudnnLegacy), way.name, InputLayouts(workload, form),
-                                 OutputLayout(workload, form), offers.empty()};
+                                 OutputLayout(workload, form), chooses && offers.empty()};
     offers.push_back({candidate, [=, layer = *layer, lead = LeadOf(workload)](Gpu& gpu) {
                         return Caught([&]() -> std::unique_ptr<GpuProgram> {
                           std::vector<GpuBinding> bindings = BindingsOf(layer, way.channels_last);

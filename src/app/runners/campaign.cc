@@ -108,7 +108,11 @@ Error RunnerError(const ProcessEnd& end, const std::string& backend) {
     const std::size_t at = line.find(kErrorLead);
     if (!line.starts_with("{\"event\"")) last = at == line.npos ? line : line.substr(at + kErrorLead.size());
   }
-  return Error{fmt::format("the {} runner failed (exit code {}): {}", backend, end.exit_code, last)};
+  // It may have been chosen by nobody.
+  return Error{fmt::format("the {} runner failed (exit code {}): {}{}", backend, end.exit_code, last,
+                           backend == "cuda" ? "; --backend onednn measures the processor, INFIMUM_GPU=off makes that "
+                                               "the default"
+                                             : "")};
 }
 
 // What the runner says on standard error: {"event":"progress","done":12,"total":57,"left_s":90}, at last

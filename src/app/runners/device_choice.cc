@@ -14,7 +14,10 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
   const std::optional<std::string> backend = BackendOfDevice(name);
   if (name.empty() || name == "here" || backend) {
     CampaignOptions own = campaign;
-    if (backend) own.backend = *backend;
+    if (backend) {
+      INFIMUM_RETURN_IF_ERROR(CheckBackend(name, campaign.backend));
+      own.backend = *backend;
+    }
     INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, own));
     return std::move(here.device);
   }

@@ -1,11 +1,13 @@
 #include "src/app/runners/installation.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "db/store/data_sheets.h"
@@ -124,24 +126,41 @@ std::vector<std::string> Installation::CMake() const {
 }
 
 std::string Installation::DefaultBackend(const std::filesystem::path& root) const {
-  const char* const wish = std::getenv("INFIMUM_GPU");
   std::error_code error;
   // WSL has no device file of NVIDIA's.
   const bool has_driver = std::filesystem::exists(root / "dev/nvidiactl", error) ||
                           std::filesystem::exists(root / "usr/lib/wsl/lib/libcuda.so.1", error);
-  const bool is_declined = wish != nullptr && std::string_view(wish) == "off";
-  return has_driver && !is_declined && Runner("cuda").ok() ? "cuda" : "onednn";
+  // As CUDA itself hides all devices.
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const bool is_hidden = visible != nullptr && (*visible == '\0' || std::string_view(visible) == "-1");
+  const char* const wish = std::getenv("INFIMUM_GPU");
+  const std::set<std::string_view> no{"off", "OFF", "no", "0"};
+  const bool is_declined = wish != nullptr && no.contains(wish);
+  return has_driver && !is_hidden && !is_declined && Runner("cuda").ok() ? "cuda" : "onednn";
 }
 
 std::string DefaultBackend() {
-  const Result<Installation> installation = Installation::Find();
-  return installation.ok() ? installation->DefaultBackend() : "onednn";
+  static const std::string backend = [] {
+    const Result<Installation> installation = Installation::Find();
+    if (!installation.ok() || installation->DefaultBackend() == "onednn") return "onednn";
+    // A container may have the device's file without the driver's library.
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (driver == nullptr) return "onednn";
+    dlclose(driver);
+    return "cuda";
+  }();
+  return backend;
 }
 
 std::optional<std::string> BackendOfDevice(std::string_view name) {
   if (name == "cpu") return "onednn";
   if (name == "gpu") return "cuda";
   return std::nullopt;
+}
+
+Status CheckBackend(std::string_view device, const std::string& backend) {
+  if (backend == DefaultBackend() || backend == BackendOfDevice(device)) return {};
+  return Error{fmt::format("--device {} and --backend {} contradict each other; leave one out", device, backend)};
 }
 
 std::string_view InfimumVersion() { return INFIMUM_VERSION; }

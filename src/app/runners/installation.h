@@ -26,8 +26,8 @@ class Installation {
   // "infimum-microbench-<backend>"; an error lists the backends that are there.
   Result<std::filesystem::path> Runner(std::string_view backend) const;
 
-  // What measures here unless the user says: "cuda" where its runner and a driver of NVIDIA's are, else "onednn", which
-  // INFIMUM_GPU=off asks for. `root`: of the file system.
+  // What measures here unless the user says: "cuda" where its runner and a driver of NVIDIA's are, else "onednn", also
+  // where CUDA_VISIBLE_DEVICES hides all devices or INFIMUM_GPU=off asks for it. `root`: of the file system.
   std::string DefaultBackend(const std::filesystem::path& root = "/") const;
 
   // "infimum-candidates-<backend>", which asks a library about devices that are not here.
@@ -53,11 +53,13 @@ class Installation {
   std::filesystem::path binaries_;
 };
 
-// Of the running program's installation.
+// Of the running program's installation, where the driver's library can be opened.
 std::string DefaultBackend();
 
 // "cpu" and "gpu" name this machine's devices by the backend that measures on them; nullopt of every other name.
 std::optional<std::string> BackendOfDevice(std::string_view name);
+// An error where another backend than the device's was given beside it.
+Status CheckBackend(std::string_view device, const std::string& backend);
 
 // This program's version, from the build.
 std::string_view InfimumVersion();

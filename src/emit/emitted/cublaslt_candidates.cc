@@ -105,9 +105,10 @@ gpu::GpuTimes Measure(const Layer& layer, const Form& form, const Algorithm& alg
 }
 
 // Plain cuBLAS, which chooses by itself. False where it has no such product: it has no epilogues.
-bool AddPlain(const gpu::Options& options, const Layer& layer, const Form& form, const Handles& handles) {
+bool AddPlain(const gpu::Options& options, const Layer& layer, const Form& form, bool is_choice,
+              const Handles& handles) {
   if (!layer.gemm.bias.empty() || layer.gemm.addend || !layer.gemm.activation.empty()) return false;
-  gpu::AddBenchmark(options, layer.text, {"cublas/gemm" + form.suffix, layer.layouts, form.contract, false},
+  gpu::AddBenchmark(options, layer.text, {"cublas/gemm" + form.suffix, layer.layouts, form.contract, is_choice},
                     [&layer, &form, &handles] {
                       const cublas::Gemm gemm(LinkedPlain(), handles.plain, GemmOf(layer, form));
                       return MeasureOn(layer, cublas::kWorkspace,
@@ -133,7 +134,7 @@ std::vector<Algorithm> AlgorithmsOf(const gpu::Options& options, Matmul& matmul,
 
 // All that cuBLASLt offers in this tier. A form that it refuses is a benchmark that says so.
 void AddOffered(const gpu::Options& options, const Layer& layer, const Handles& handles) {
-  std::set<std::string> seen, chosen;  // contracts
+  std::set<std::string> seen, chosen, plain;  // contracts
   for (const Form& form : layer.forms) {
     if (!seen.insert(form.contract).second && options.tier == gpu::Tier::kHeuristic) continue;
     std::string reason = "cuBLASLt has no algorithm for it on this GPU";
@@ -146,7 +147,7 @@ void AddOffered(const gpu::Options& options, const Layer& layer, const Handles& 
     }
     for (const Algorithm& algorithm : algorithms)
       Add(options, layer, form, algorithm, chosen.insert(form.contract).second, handles);
-    AddPlain(options, layer, form, handles);
+    if (AddPlain(options, layer, form, plain.count(form.contract) == 0, handles)) plain.insert(form.contract);
     if (algorithms.empty())
       gpu::AddRefused(options, layer.text, {"cublaslt/any" + form.suffix, layer.layouts, form.contract}, reason);
   }
@@ -160,8 +161,10 @@ void AddNamed(const gpu::Options& options, const Layer& layer, const Handles& ha
     std::string reason = algorithm ? "no form of this layer is named '" + name.substr(end) + "'"
                                    : "it names no algorithm of cuBLASLt, like algo=21_tile=20_stages=7_splitk=1_...";
     bool added = false;
+    if (name.rfind("cublas/", 0) == 0)
+      reason = "plain cuBLAS has cublas/gemm and its forms, of a product without epilogue";
     for (const Form& form : layer.forms)
-      if (name == "cublas/gemm" + form.suffix && !added) added = AddPlain(options, layer, form, handles);
+      if (name == "cublas/gemm" + form.suffix && !added) added = AddPlain(options, layer, form, false, handles);
     for (const Form& form : layer.forms) {
       if (!algorithm || form.suffix != name.substr(end)) continue;
       try {

@@ -225,7 +225,10 @@ bool AddLegacy(const gpu::Options& options, const Layer& layer, const Target& ta
       const bool is_first = std::exchange(is_choice, false);
       const bool is_in_tier = is_first || options.tier != gpu::Tier::kHeuristic;
       if (form == layer.forms.end() || (named.empty() ? !is_in_tier : named != name)) continue;
-      gpu::AddBenchmark(options, layer.text, {name, form->layouts, contract, is_first},
+      // Of convolutions alone cuDNN chooses an algorithm.
+      const bool is_choice_of_library =
+          is_first && layer.legacy.operations.empty() && layer.graph.operations[0].call == "conv_fprop";
+      gpu::AddBenchmark(options, layer.text, {name, form->layouts, contract, is_choice_of_library},
                         [&layer, way, &target] { return MeasureLegacy(layer, way, target); });
       added = true;
     }
@@ -242,6 +245,7 @@ void AddNamed(const gpu::Options& options, const Layer& layer, const Target& tar
     if (AddLegacy(options, layer, target, name)) continue;
     std::string reason = engine ? "no form of this layer is named '" + name.substr(end) + "'"
                                 : "it names no plan of cuDNN's, like eng62_k2=5_k13=1";
+    if (name.rfind("cudnn-legacy/", 0) == 0) reason = "none of cuDNN's older calls has this name for the layer";
     bool added = false;
     for (const Form& form : layer.forms) {
       if (!engine || layer.graph.operations.empty() || form.suffix != name.substr(end)) continue;

@@ -29,6 +29,7 @@ struct AnalyzeOptions {
 // Here it measures; of another device the store or a data sheet is all there is.
 Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::string& device, Talk& talk) {
   if (const std::optional<std::string> backend = BackendOfDevice(device)) {
+    INFIMUM_RETURN_IF_ERROR(CheckBackend(device, analysis.campaign.backend));
     AnalysisOptions own = analysis;
     own.campaign.backend = *backend;
     return Analyze(own, talk);

@@ -15,7 +15,6 @@
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/bench/emitted_run.h"
 #include "src/app/commands/plan/plan_argument.h"
-#include "src/app/commands/store/store_transfer.h"
 #include "src/app/options.h"
 #include "src/app/processes/interrupt.h"
 #include "src/app/runners/campaign.h"
@@ -120,32 +119,59 @@ std::string MakeJson(const std::vector<Measurement>& rows, const std::vector<Mea
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// The rows of the programs that `emit` writes for the plan, which are kept in the store too.
-Result<std::vector<Measurement>> BenchEmitted(const BenchOptions& options, const CampaignOptions& campaign,
-                                              const Installation& installation, const Plan& plan, Store& store,
-                                              Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
-  std::vector<Measurement> emitted;
+// What `emit` has for the plan, by library; an error where it has nothing at all, or where the folder is not to be had.
+Result<std::vector<std::pair<std::string, EmittedProject>>> ProjectsOf(const BenchOptions& options, const Plan& plan) {
+  std::vector<std::pair<std::string, EmittedProject>> projects;
   std::optional<Error> refusal;
-  bool has_any = false;
-  for (const std::string& library : EmittedLibraries(campaign.backend)) {
-    const Result<EmittedProject> project =
-        EmitProject(plan, {library, campaign.candidates, std::string(InfimumVersion())});
-    if (!project.ok()) {
+  for (const std::string& library : EmittedLibraries(options.campaign.backend)) {
+    Result<EmittedProject> project =
+        EmitProject(plan, {library, options.campaign.candidates, std::string(InfimumVersion())});
+    if (project.ok()) {
+      projects.emplace_back(library, *std::move(project));
+    } else {
       refusal = project.error();
-      continue;
     }
-    has_any = true;
-    INFIMUM_ASSIGN_OR_RETURN(const EmittedRun run,
-                             RunEmitted(installation, *project,
-                                        {library, std::filesystem::path(options.emitted) / library,
-                                         here.device.Key().text, campaign.threads},
-                                        talk));
-    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, ImportFileOf(run.results, {}, store, talk));
-    talk.Say(fmt::format("{}: {} rows added, {} were known", run.results.string(), count.added, count.known));
-    emitted.insert(emitted.end(), run.rows.begin(), run.rows.end());
   }
-  if (refusal && !has_any) return *refusal;
+  if (projects.empty() && refusal) return *refusal;
+  std::error_code error;
+  const std::filesystem::path folder = options.emitted;
+  const bool is_taken = std::filesystem::exists(folder, error) &&
+                        (!std::filesystem::is_directory(folder, error) || !std::filesystem::is_empty(folder, error));
+  if (is_taken)
+    return Error{"--emitted: " + options.emitted + " exists and is no empty folder; name another, or remove it"};
+  return projects;
+}
+
+// Runs them; the store gets the rows of candidates that the runner has measured, and so checked. What failed is in
+// `failure`: one library's failure is none of another's.
+std::vector<Measurement> BenchEmitted(const BenchOptions& options, const CampaignOptions& campaign,
+                                      const Installation& installation,
+                                      const std::vector<std::pair<std::string, EmittedProject>>& projects,
+                                      const std::vector<Measurement>& rows, Store& store, Talk& talk, Status& failure) {
+  std::vector<Measurement> emitted;
+  const Result<RunnerDescription> here = DescribeRunner(installation, campaign);
+  if (!here.ok()) {
+    failure = here.error();
+    return emitted;
+  }
+  const auto is_checked = [&](const Measurement& row) {
+    return std::ranges::any_of(rows, [&](const Measurement& own) {
+      return own.outcome == Outcome::kMeasured && EmittedAs(own, {row}) != nullptr;
+    });
+  };
+  for (const auto& [library, project] : projects) {
+    EmittedRequest request{
+        library,   std::filesystem::path(options.emitted) / library, here->device.Key().text, campaign.threads, {},
+        is_checked};
+    // On processors a program has all that the library offers.
+    if (library != "onednn") request.arguments = {"--tier", std::string(Name(campaign.tier))};
+    Result<EmittedRun> run = RunEmitted(installation, project, request, store, talk);
+    if (run.ok()) {
+      emitted.insert(emitted.end(), run->rows.begin(), run->rows.end());
+    } else {
+      failure = run.error();
+    }
+  }
   return emitted;
 }
 
@@ -163,11 +189,17 @@ void SayRatios(const std::vector<Measurement>& rows, const std::vector<Measureme
 Result<int> RunBench(const BenchOptions& options) {
   if (!options.emitted.empty() && EmittedLibraries(options.campaign.backend).empty())
     return UsageError("--emitted: no sources are emitted for the backend " + Quoted(options.campaign.backend));
+  if (!options.emitted.empty() && options.campaign.cache != CacheState::kWarm)
+    return UsageError("--emitted: emitted programs time warm caches alone; leave --cache out");
   INFIMUM_ASSIGN_OR_RETURN(Plan plan, options.plan.Read(options.contract));
   plan = PartOf(plan, options.shard);
   CampaignOptions campaign = options.campaign;
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
 
+  std::vector<std::pair<std::string, EmittedProject>> projects;
+  if (!options.emitted.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(projects, ProjectsOf(options, plan));
+  }
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
@@ -185,9 +217,9 @@ Result<int> RunBench(const BenchOptions& options) {
   });
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   std::optional<std::vector<Measurement>> emitted;
-  if (!options.emitted.empty() && end.failure.ok() && !end.interrupted) {
-    INFIMUM_ASSIGN_OR_RETURN(emitted, BenchEmitted(options, campaign, installation, plan, *store, talk));
-  }
+  Status emitted_failure;
+  if (!projects.empty() && end.failure.ok() && !end.interrupted)
+    emitted = BenchEmitted(options, campaign, installation, projects, rows, *store, talk, emitted_failure);
   const std::vector<Measurement>* const beside = emitted ? &*emitted : nullptr;
   const Section table = MakeTable(plan, rows, beside);
   INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
@@ -196,6 +228,7 @@ Result<int> RunBench(const BenchOptions& options) {
                                        .csv = [&] { return SectionCsv(table); }}));
   talk.Say(fmt::format("{} rows added to {}", rows.size(), ShownAddress(options.database)));
   INFIMUM_RETURN_IF_ERROR(end.failure);
+  INFIMUM_RETURN_IF_ERROR(emitted_failure);
   if (beside != nullptr) SayRatios(rows, *beside, talk);
   return end.interrupted ? kFailed : kDone;
 }
@@ -225,8 +258,10 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   AddCache(command, options->campaign.cache, "what the caches hold");
   AddBackend(command, options->campaign.backend, options->backend_options);
   AddDeviceHere(command, options->campaign.backend);
-  AddValue(command, "--emitted", options->emitted, "DIR",
-           "also write, build and run the sources that emit has for it, in this new folder, and show both times");
+  AddValue(
+      command, "--emitted", options->emitted, "DIR",
+      "also write, build and run the sources that emit has for it, in this new folder, and show both times; beyond the "
+      "budget, which is the runner's");
   AddFormat(command, options->format);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunBench(*options); });

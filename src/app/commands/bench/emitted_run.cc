@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <algorithm>
+#include <iterator>
 
 #include "infimum/base/text.h"
 #include "reports/text/quantity_text.h"
@@ -35,22 +36,27 @@ Status RunStep(const std::string& step, const std::vector<std::string>& argument
                            last.empty() ? "" : ": ", Join(last, " | "))};
 }
 
-Result<std::vector<Measurement>> RowsOf(const std::filesystem::path& results) {
-  std::vector<Measurement> all;
+Result<EmittedRun> Import(const std::filesystem::path& results, const EmittedRequest& request, Store& store) {
+  EmittedRun run;
+  INFIMUM_ASSIGN_OR_RETURN(const std::string key, CampaignKeyOf(results));
+  INFIMUM_ASSIGN_OR_RETURN(const auto import, store.BeginImport({key, "infimum bench --emitted"}));
   ResultsTaker taker;
-  taker.rows = [&](const Device&, const Environment&, std::span<const Measurement> rows, std::span<const PeakRate>) {
-    all.insert(all.end(), rows.begin(), rows.end());
-    return Status();
+  taker.rows = [&](const Device& device, const Environment& environment, std::span<const Measurement> rows,
+                   std::span<const PeakRate>) {
+    run.rows.insert(run.rows.end(), rows.begin(), rows.end());
+    std::vector<Measurement> kept;
+    std::ranges::copy_if(rows, std::back_inserter(kept), request.keeps);
+    return import->Add(device, environment, kept, {});
   };
-  std::ifstream input(results, std::ios::binary);
-  INFIMUM_RETURN_IF_ERROR(ReadResults(input, results.string(), taker));
-  return all;
+  INFIMUM_RETURN_IF_ERROR(ReadResultsFile(results, taker));
+  INFIMUM_ASSIGN_OR_RETURN(run.kept, import->Commit());
+  return run;
 }
 
 }  // namespace
 
 Result<EmittedRun> RunEmitted(const Installation& installation, const EmittedProject& project,
-                              const EmittedRequest& request, Talk& talk) {
+                              const EmittedRequest& request, Store& store, Talk& talk) {
   for (const LeftOut& left : project.left_out) talk.Say(fmt::format("not emitted: '{}': {}", left.what, left.reason));
   const std::filesystem::path build = request.folder / "build";
   INFIMUM_RETURN_IF_ERROR(WriteProject(project, request.folder));
@@ -60,14 +66,20 @@ Result<EmittedRun> RunEmitted(const Installation& installation, const EmittedPro
   configure.insert(configure.end(), {"-S", request.folder.string(), "-B", build.string()});
   INFIMUM_RETURN_IF_ERROR(RunStep("configuring the emitted project", configure));
   INFIMUM_RETURN_IF_ERROR(RunStep("compiling the emitted project", {cmake, "--build", build.string()}));
-  EmittedRun run{.results = request.folder / "results.json", .rows = {}};
-  const std::filesystem::path program = build / (request.library + "_benchmarks");
-  talk.Say(fmt::format("{}: running", program.string()));
+  const std::filesystem::path results = request.folder / "results.json";
+  std::vector<std::string> program{(build / (request.library + "_benchmarks")).string(),
+                                   "--benchmark_out=" + results.string(), "--benchmark_out_format=json"};
+  program.insert(program.end(), request.arguments.begin(), request.arguments.end());
+  talk.Say(fmt::format("{}: running", program[0]));
   INFIMUM_RETURN_IF_ERROR(
-      RunStep("running the emitted program",
-              {program.string(), "--benchmark_out=" + run.results.string(), "--benchmark_out_format=json"},
+      RunStep("running the emitted program", program,
               {{"OMP_NUM_THREADS", std::to_string(request.threads)}, {"INFIMUM_DEVICE", request.device}}));
-  INFIMUM_ASSIGN_OR_RETURN(run.rows, RowsOf(run.results));
+  INFIMUM_ASSIGN_OR_RETURN(EmittedRun run, Import(results, request, store));
+  const std::size_t left_out = static_cast<std::size_t>(std::ranges::count_if(run.rows, std::not_fn(request.keeps)));
+  talk.Say(fmt::format(
+      "{}: {} added, {} known{}", results.string(), CountText(static_cast<std::size_t>(run.kept.added), "row"),
+      run.kept.known,
+      left_out == 0 ? "" : fmt::format("; {} left out, which the runner has not measured and checked", left_out)));
   return run;
 }
 

@@ -207,7 +207,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   options->campaign.backend.clear();  // until the framework is known
   AddBackend(command, options->campaign.backend, options->backend_options);
   AddDeviceHere(command, options->campaign.backend);
-  command->get_option("--backend")->default_str("onednn; of tensorrt cuda");
+  command->get_option("--backend")->default_str(DefaultBackend() + "; of tensorrt cuda, of openvino onednn");
   AddValue(command, "--framework", options->framework.framework, "F", "onnxruntime, openvino, pytorch or tensorrt")
       ->capture_default_str();
   AddFrameworkBuild(command, options->framework);
