@@ -92,11 +92,11 @@ constexpr auto kTags = std::to_array<Explained>({
      "graph "
      "could be had of them."},
     {"launch-bound-rows",
-     "a tenth of the time is of kernels that take less than three times as long as an empty one: more is said about "
-     "launching than about the kernels, and a chain of launches that overlap may take less"},
+     "Kernels of layers that hold a tenth of the bound or more take less than three times as long as an empty one: the "
+     "times say more about launching than about the kernels."},
     {"host-bound-rows",
-     "a tenth of the time is of launches for which the host took longer than the stream could be held: its time may be "
-     "in them"},
+     "The times of layers that hold a tenth of the bound or more may contain the host's: it took longer than the "
+     "stream could be held."},
     {"overlapping-rows",
      "Kernels of layers that hold a tenth of the bound or more begin before the one ahead of them has ended: behind "
      "another kernel they may take longer."},
