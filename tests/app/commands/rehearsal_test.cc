@@ -4,13 +4,11 @@
 // kernels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
-#include <onnx/onnx_pb.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "tests/app/commands/example_models.h"
 #include "tests/app/commands/program.h"
 #include "tests/support/folders.h"
 
@@ -24,13 +22,7 @@ class Rehearsal : public ::testing::Test {
  protected:
   Rehearsal() {
     setenv("PRETENDED_GPU", "computes,cudnn", 1);
-    std::ifstream file(SourceFolder() + "/tests/app/commands/models/small_network.txt");
-    std::string graph;
-    for (std::string line; std::getline(file, line);)
-      if (!line.starts_with("#")) graph += line + "\n";
-    onnx::ModelProto model;
-    EXPECT_TRUE(onnx::OnnxParser::Parse(model, ("<ir_version: 9, opset_import: [\"\" : 18]>" + graph).c_str()).IsOK());
-    program_.Write("resnet50.onnx", model.SerializeAsString());
+    WriteExample(program_, "small_network", "resnet50.onnx");
   }
   ~Rehearsal() override { unsetenv("PRETENDED_GPU"); }
 

@@ -2,8 +2,6 @@
 // layers, folded normalizations, an attention that is written out. Outputs must be ONNX Runtime's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
-#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <optional>
 #include <sstream>
 
+#include "tests/app/commands/example_models.h"
 #include "tests/app/commands/program.h"
 #include "tests/support/folders.h"
 
@@ -21,22 +20,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::string WriteModel(const ProgramTest& program, const std::string& graph) {
-  onnx::ModelProto model;
-  const auto status = onnx::OnnxParser::Parse(model, ("<ir_version: 9, opset_import: [\"\" : 18]>" + graph).c_str());
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  return program.Write("model.onnx", model.SerializeAsString());
-}
-
-// Of models/NAME.txt, whose first lines say what it is.
-std::string WriteExample(const ProgramTest& program, const std::string& name) {
-  std::ifstream file(SourceFolder() + "/tests/app/commands/models/" + name + ".txt");
-  std::string graph;
-  for (std::string line; std::getline(file, line);)
-    if (!line.starts_with("#")) graph += line + "\n";
-  return WriteModel(program, graph);
-}
 
 // Replays the model on this store; nullopt, and the test skipped, where no ONNX Runtime is known.
 std::optional<Ended> Replayed(const ProgramTest& program, const std::string& model) {
