@@ -41,12 +41,15 @@ std::vector<std::string> EmittedLibraries(const std::string& backend) {
   return {};
 }
 
+bool AreOfOneCandidate(const Measurement& a, const Measurement& b) {
+  return a.workload == b.workload && a.contract == b.contract && a.cache == b.cache &&
+         a.candidate.name() == b.candidate.name() && a.candidate.input_layout == b.candidate.input_layout;
+}
+
 // The emitted program's row of the same candidate; null where it has none, or no time.
 const Measurement* EmittedAs(const Measurement& row, const std::vector<Measurement>& emitted) {
-  const auto same = std::ranges::find_if(emitted, [&](const Measurement& other) {
-    return other.workload == row.workload && other.contract == row.contract && other.cache == row.cache &&
-           other.candidate.name() == row.candidate.name() && other.candidate.input_layout == row.candidate.input_layout;
-  });
+  const auto same =
+      std::ranges::find_if(emitted, [&](const Measurement& other) { return AreOfOneCandidate(row, other); });
   return same == emitted.end() || same->repetitions.empty() ? nullptr : &*same;
 }
 
@@ -155,9 +158,8 @@ std::vector<Measurement> BenchEmitted(const BenchOptions& options, const Campaig
     return emitted;
   }
   const auto is_checked = [&](const Measurement& row) {
-    return std::ranges::any_of(rows, [&](const Measurement& own) {
-      return own.outcome == Outcome::kMeasured && EmittedAs(own, {row}) != nullptr;
-    });
+    return std::ranges::any_of(
+        rows, [&](const Measurement& own) { return own.outcome == Outcome::kMeasured && AreOfOneCandidate(own, row); });
   };
   for (const auto& [library, project] : projects) {
     EmittedRequest request{
