@@ -87,7 +87,7 @@ Result<double> BandwidthAt(Gpu& gpu, BandwidthKind kind, void* memory, void* sin
   call.bytes = kind == BandwidthKind::kCopy ? set / 2 : set;
   call.from = base;
   call.to = kind == BandwidthKind::kCopy ? base + set / 2 : kind == BandwidthKind::kRead ? sink : base;
-  // Twice the passes less the passes: what a launch and its events cost, some of 50 us, is in neither.
+  // Twice the passes less the passes: what a launch and its events cost is in neither.
   const int passes = static_cast<int>(std::max<std::int64_t>(1, kBytesOfLaunch / set));
   const auto time_of = [&](int count) {
     call.passes = count;

@@ -144,7 +144,7 @@ Result<Finding> CheckTiers(const CheckTools& tools) {
   Finding finding;
   std::set<std::string> families;
   for (const std::string& text : tools.layers) {
-    // One convolution and one product take a minute.
+    // One of each family, which may have some hundred candidates.
     if (!families.insert(text.substr(0, text.find(' '))).second) continue;
     INFIMUM_ASSIGN_OR_RETURN(const Workload workload, ParseWorkload(text));
     INFIMUM_ASSIGN_OR_RETURN(const TierBest few, BestOf(tools.backend, workload, CandidateTier::kHeuristic));
