@@ -2,8 +2,8 @@
 
 #include "analyzer/bracket/verdict.h"
 #include "infimum/base/check.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 

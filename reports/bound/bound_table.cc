@@ -9,8 +9,8 @@
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
 #include "reports/text/csv.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -11,8 +11,8 @@
 #include "reports/inspect/inspect.h"
 #include "reports/inspect/inspect_totals.h"
 #include "reports/text/csv.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
 #include "src/core/graph/run_time_quantities.h"
 

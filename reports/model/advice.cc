@@ -10,8 +10,8 @@
 #include "infimum/base/text.h"
 #include "reports/inspect/inspect_totals.h"
 #include "reports/run/waterfall_writers.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -14,8 +14,8 @@
 #include "reports/model/report_commands.h"
 #include "reports/model/report_forms.h"
 #include "reports/run/finding_writers.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

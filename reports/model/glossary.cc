@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

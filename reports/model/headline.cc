@@ -5,7 +5,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/utf8.h"
 #include "reports/model/report_forms.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

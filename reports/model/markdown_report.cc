@@ -7,8 +7,8 @@
 #include "reports/model/model_sections.h"
 #include "reports/model/report_forms.h"
 #include "reports/run/finding_writers.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/markdown.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

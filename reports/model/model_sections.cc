@@ -9,8 +9,8 @@
 #include "reports/bound/bound_table.h"
 #include "reports/model/model_rows.h"
 #include "reports/run/waterfall_writers.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -11,7 +11,7 @@
 #include "reports/bound/bound_table.h"
 #include "reports/model/model_sections.h"
 #include "reports/model/report_forms.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/section.h"
 #include "reports/text/terminal_text.h"
 

@@ -14,7 +14,7 @@
 #include "reports/page/html_writer.h"
 #include "reports/sides/comparison_report.h"
 #include "reports/sides/side_labels.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

@@ -10,8 +10,8 @@
 #include "reports/model/model_sections.h"
 #include "reports/page/html_sections.h"
 #include "reports/page/html_table.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -13,7 +13,7 @@
 #include "reports/page/html_table.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/waterfall_writers.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

@@ -15,8 +15,8 @@
 #include "reports/page/html_sections.h"
 #include "reports/page/html_table.h"
 #include "reports/sweep/sweep_report.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/json_values.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

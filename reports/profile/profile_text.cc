@@ -7,8 +7,8 @@
 #include "reports/profile/profile_view.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/path_view.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
 #include "reports/text/terminal_text.h"
 

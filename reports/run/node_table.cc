@@ -9,8 +9,8 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/utf8.h"
 #include "reports/text/csv.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/json_values.h"
-#include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
 #include "reports/text/terminal_text.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 #include "reports/text/section.h"
 
 namespace infimum {

@@ -9,7 +9,7 @@
 #include "reports/bound/bound_json.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/waterfall_writers.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/terminal_text.h"
 
 namespace infimum {

@@ -8,7 +8,7 @@
 
 #include "infimum/base/enum_names.h"
 #include "infimum/base/quantity_text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/terminal_text.h"
 
 namespace infimum {

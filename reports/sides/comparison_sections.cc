@@ -7,7 +7,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/sides/comparison_report.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

@@ -10,7 +10,7 @@
 #include "infimum/base/text.h"
 #include "reports/run/finding_writers.h"
 #include "reports/sides/comparison_report.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

@@ -10,7 +10,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/site/site_report.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

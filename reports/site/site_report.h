@@ -1,7 +1,7 @@
 // A site over a store: its models on its devices, what changed, what is missing; a page a model, a device and a
 // library's upgrade.
 //
-//   SiteReport report = *MakeSiteReport(*store, options, talk);   // src/app/commands/report_store
+//   SiteReport report = *MakeSiteReport(*store, options, log);   // src/app/commands/report_store
 //   SitePages(report)[0].sections                                 // tables of the index, without HTML
 //   SiteFiles(report)["index.html"]                               // "<!DOCTYPE ..."
 //

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

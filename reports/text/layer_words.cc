@@ -8,7 +8,7 @@
 #include <set>
 
 #include "infimum/base/utf8.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/core/graph/run_time_quantities.h"
 
 namespace infimum {

@@ -74,7 +74,7 @@ std::string DescribeParseError(const CLI::App& app, const CLI::ParseError& error
   return fmt::format("{}; see {}", message, help);
 }
 
-int Ended(const Status& status) {
+int ExitCodeOf(const Status& status) {
   if (!status) Complain(status.error().message);
   return status ? kDone : kFailed;
 }
@@ -120,14 +120,14 @@ int Main(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     std::ostringstream text;
     app.exit(success, text, text);
-    return Ended(WriteOutput("-", text.str()));
+    return ExitCodeOf(WriteOutput("-", text.str()));
   } catch (const CLI::ParseError& error) {
     return UsageError(DescribeParseError(app, error));
   }
 
   WatchForInterrupt();
   const Result<int> code = invocation.run()();
-  return code ? *code : Ended(code.error());
+  return code ? *code : ExitCodeOf(code.error());
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ Result<std::map<std::string, std::int64_t>> DimOptions::Parse() const {
   return dims;
 }
 
-Talk TalkOptions::Make() const {
-  return Talk::ToStandardError(quiet ? Loudness::kQuiet : verbose ? Loudness::kVerbose : Loudness::kNormal);
+ProgressLog ProgressLogOptions::Make() const {
+  return ProgressLog::ToStandardError(quiet ? Loudness::kQuiet : verbose ? Loudness::kVerbose : Loudness::kNormal);
 }
 
 void AddModel(CLI::App* command, std::string& model) {
@@ -244,9 +244,9 @@ void AddAnonymize(CLI::App* command, bool& anonymize) {
                     "versions of libraries");
 }
 
-void AddTalk(CLI::App* command, TalkOptions& talk) {
-  CLI::Option* quiet = command->add_flag("--quiet,-q", talk.quiet, "no progress, only warnings and errors");
-  command->add_flag("--verbose,-v", talk.verbose, "also what the runners say")->excludes(quiet);
+void AddProgressLog(CLI::App* command, ProgressLogOptions& log) {
+  CLI::Option* quiet = command->add_flag("--quiet,-q", log.quiet, "no progress, only warnings and errors");
+  command->add_flag("--verbose,-v", log.verbose, "also what the runners say")->excludes(quiet);
 }
 
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& texts, const char* option) {

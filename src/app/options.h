@@ -32,10 +32,10 @@ struct DimOptions {
   Result<std::map<std::string, std::int64_t>> Parse() const;
 };
 
-struct TalkOptions {
+struct ProgressLogOptions {
   bool quiet = false;
   bool verbose = false;
-  Talk Make() const;
+  ProgressLog Make() const;
 };
 
 // An option with a value, which the help calls `type`.
@@ -90,7 +90,7 @@ void AddFormat(CLI::App* command, OutputFormat& format);
 void AddCut(CLI::App* command, synth::Cut& cut, const std::string& otherwise);
 // --anonymize of commands that write reports.
 void AddAnonymize(CLI::App* command, bool& anonymize);
-void AddTalk(CLI::App* command, TalkOptions& talk);
+void AddProgressLog(CLI::App* command, ProgressLogOptions& log);
 
 // NAME=VALUE pairs of --backend-option.
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& texts, const char* option);

@@ -103,8 +103,8 @@ class ScriptedFramework : public ::testing::Test {
   Result<RunProfile> Measure(const std::string& script, FrameworkOptions options = {}) {
     std::ofstream(prefix_ / "share/infimum/frameworks/measure_onnxruntime.py") << script;
     options.python = "/bin/sh";
-    Talk talk(Loudness::kNormal, true, [this](std::string_view part) { said_ += part; });
-    return MeasureFramework(Installation(prefix_ / "bin"), prefix_ / "model.onnx", options, talk);
+    ProgressLog log(Loudness::kNormal, true, [this](std::string_view part) { said_ += part; });
+    return MeasureFramework(Installation(prefix_ / "bin"), prefix_ / "model.onnx", options, log);
   }
   // Of a script: writes `json` to where --output says.
   static std::string Writing(const std::string& json) {

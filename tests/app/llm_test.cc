@@ -64,15 +64,15 @@ TEST_F(Texts, ATableHasWhatTokensTakeAtLeast) {
   options.weights = {"own", "s4"};
   options.sweep.devices = {"h100-sxm", "l40s"};
   options.sweep.database = (folder_->path() / "none.db").string();
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, log);
   ASSERT_TRUE(report.ok()) << report.error().message;
   ASSERT_EQ(report->cells.size(), 2u * 2 * 2 * 2 * 2);
   constexpr const char* kNothingChanges =
       "weights f16: the model's own stay, which are stored so, or in fewer bits, already";
   EXPECT_THAT(report->remarks, ::testing::Not(::testing::Contains(HasSubstr("the model's own stay"))));
   options.weights = {"own", "s4", "f16"};
-  const Result<SweepReport> unchanged = MakeLlmReport(options, talk);
+  const Result<SweepReport> unchanged = MakeLlmReport(options, log);
   ASSERT_TRUE(unchanged.ok()) << unchanged.error().message;
   EXPECT_THAT(unchanged->remarks, ::testing::Contains(kNothingChanges));
   const auto cell = [&](const std::string& device, const std::string& phase, const std::string& weights,
@@ -243,8 +243,8 @@ Result<SweepReport> ReportOn(const std::filesystem::path& model, LlmOptions opti
   options.decode = model;
   if (options.sweep.devices.empty()) options.sweep.devices = {"h100-sxm"};
   options.sweep.database = (model.parent_path() / "none.db").string();
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  return MakeLlmReport(options, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  return MakeLlmReport(options, log);
 }
 
 TEST_F(Texts, ExpertsThatAreStatedAreLimitedToWhatCanBeRead) {
@@ -370,8 +370,8 @@ TEST_F(Texts, OfAMergedDecoderEachPhaseTakesItsBranch) {
   options.contexts = {1 << 20};
   options.sweep.devices = {"h100-sxm"};
   options.sweep.database = (folder_->path() / "none.db").string();
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, log);
   ASSERT_TRUE(report.ok()) << report.error().message;
   for (const SweepCell& cell : report->cells) {
     if (cell.fields.at("phase") != "decode") continue;
@@ -395,8 +395,8 @@ TEST_F(Texts, CellsThatAFileCannotTakeAreSaid) {
   options.contexts = {10};
   options.sweep.devices = {"h100-sxm"};
   options.sweep.database = (folder_->path() / "none.db").string();
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, log);
   ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_EQ(report->cells.size(), 1u);
   EXPECT_THAT(report->remarks, ::testing::Contains(::testing::ContainsRegex("left out: 1 of 2 prefill cells of .*"
@@ -404,7 +404,7 @@ TEST_F(Texts, CellsThatAFileCannotTakeAreSaid) {
   EXPECT_THAT(report->remarks, ::testing::Contains(HasSubstr("has no caches among its inputs")));
   // Pictures are no tokens, whatever the input is called.
   options.decode = Write("g (float[batch, 3, 8, 8] input) => (float[batch, 3, 8, 8] y) { y = Relu (input) }");
-  EXPECT_THAT(MakeLlmReport(options, talk).error().message, HasSubstr("no input takes tokens"));
+  EXPECT_THAT(MakeLlmReport(options, log).error().message, HasSubstr("no input takes tokens"));
 }
 
 // A prefill file of another model than the decoder's is told by its weights.
@@ -428,12 +428,12 @@ TEST_F(Texts, APairOfTwoModelsIsSaid) {
   options.contexts = {10};
   options.sweep.devices = {"h100-sxm"};
   options.sweep.database = (folder_->path() / "none.db").string();
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  const Result<SweepReport> two = MakeLlmReport(options, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> two = MakeLlmReport(options, log);
   ASSERT_TRUE(two.ok()) << two.error().message;
   EXPECT_THAT(two->remarks, ::testing::Contains(HasSubstr("they may be of two models")));
   options.prefill = model(190, "prefill.onnx");
-  EXPECT_THAT(MakeLlmReport(options, talk)->remarks, Not(::testing::Contains(HasSubstr("of two models"))));
+  EXPECT_THAT(MakeLlmReport(options, log)->remarks, Not(::testing::Contains(HasSubstr("of two models"))));
 }
 
 // A step reads the whole of a buffer of which only a mask says what is valid: it stands at the buffer's length.
@@ -455,8 +455,8 @@ TEST_F(Texts, AStepOverABufferStandsAtItsLength) {
   options.contexts = {100, 1000};
   options.sweep.devices = {"h100-sxm"};
   options.sweep.database = (folder_->path() / "none.db").string();
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, log);
   ASSERT_TRUE(report.ok()) << report.error().message;
   ASSERT_EQ(report->cells.size(), 1u);
   EXPECT_EQ(report->cells.front().fields.at("context"), "4096");
@@ -509,13 +509,13 @@ TEST_F(Texts, ATableSaysWhatIsCountedAtItsLeast) {
   options.contexts = {100};
   options.sweep.devices = {"h100-sxm"};
   options.sweep.database = (folder_->path() / "none.db").string();
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, log);
   ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_THAT(TokensText(*report, 0), HasSubstr("counted at its least, which any run has: kept.elements;"));
   EXPECT_THAT(TokensText(*report, 0), HasSubstr("leave out layers that are not known, the first that of "));
   options.dims = {{"kept.elements", 1}};
-  const Result<SweepReport> stated = MakeLlmReport(options, talk);
+  const Result<SweepReport> stated = MakeLlmReport(options, log);
   ASSERT_TRUE(stated.ok()) << stated.error().message;
   EXPECT_THAT(TokensText(*stated, 0), Not(HasSubstr("at its least")));
 }
@@ -557,8 +557,8 @@ double MostRate(const std::filesystem::path& folder, Parameters parameters, cons
   options.contexts = {context};
   options.sweep.database = (folder / "none.db").string();
   options.sweep.devices = {device};
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  const Result<SweepReport> report = MakeLlmReport(options, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeLlmReport(options, log);
   EXPECT_TRUE(report.ok()) << report.error().message;
   if (!report.ok() || report->cells.size() != 1 || !report->cells[0].facts.floor) return 0;
   return 1 / std::chrono::duration<double>(*report->cells[0].facts.floor).count();

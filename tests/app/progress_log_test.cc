@@ -8,38 +8,38 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Talk, SaysPlainLinesWithItsName) {
+TEST(ProgressLog, SaysPlainLinesWithItsName) {
   std::string text;
-  Talk talk(Loudness::kNormal, false, [&](std::string_view part) { text += part; });
-  talk.Say("reading");
-  talk.Detail("only when verbose");
-  talk.Warn("noisy");
+  ProgressLog log(Loudness::kNormal, false, [&](std::string_view part) { text += part; });
+  log.Say("reading");
+  log.Detail("only when verbose");
+  log.Warn("noisy");
   EXPECT_EQ(text, "infimum: reading\ninfimum: warning: noisy\n");
 }
 
-TEST(Talk, QuietKeepsOnlyWarnings) {
+TEST(ProgressLog, QuietKeepsOnlyWarnings) {
   std::string text;
-  Talk talk(Loudness::kQuiet, true, [&](std::string_view part) { text += part; });
-  talk.Say("reading");
-  talk.Progress("measuring", 1, 2, std::nullopt);
-  talk.Warn("noisy");
+  ProgressLog log(Loudness::kQuiet, true, [&](std::string_view part) { text += part; });
+  log.Say("reading");
+  log.Progress("measuring", 1, 2, std::nullopt);
+  log.Warn("noisy");
   EXPECT_EQ(text, "infimum: warning: noisy\n");
 }
 
-TEST(Talk, ATerminalsProgressIsOneLineThatTheNextWordsErase) {
+TEST(ProgressLog, ATerminalsProgressIsOneLineThatTheNextWordsErase) {
   std::string text;
-  Talk talk(Loudness::kNormal, true, [&](std::string_view part) { text += part; });
-  talk.Progress("measuring", 1, 2, std::chrono::seconds(100));
+  ProgressLog log(Loudness::kNormal, true, [&](std::string_view part) { text += part; });
+  log.Progress("measuring", 1, 2, std::chrono::seconds(100));
   EXPECT_THAT(text, HasSubstr("[###############...............] measuring 1/2, 1 min 40 s left"));
   EXPECT_EQ(text.find('\n'), std::string::npos);
-  talk.Say("done");
+  log.Say("done");
   EXPECT_THAT(text, HasSubstr("\r\x1b[Kinfimum: done\n"));
 }
 
-TEST(Talk, ElsewhereProgressIsAPlainLineAndNotOften) {
+TEST(ProgressLog, ElsewhereProgressIsAPlainLineAndNotOften) {
   std::string text;
-  Talk talk(Loudness::kNormal, false, [&](std::string_view part) { text += part; });
-  for (int done = 0; done < 1000; ++done) talk.Progress("measuring", done, 1000, std::nullopt);
+  ProgressLog log(Loudness::kNormal, false, [&](std::string_view part) { text += part; });
+  for (int done = 0; done < 1000; ++done) log.Progress("measuring", done, 1000, std::nullopt);
   EXPECT_EQ(text, "infimum: measuring 0/1000\n");
 }
 

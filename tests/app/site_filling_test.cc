@@ -54,8 +54,8 @@ class SiteFilling : public ::testing::Test {
     ASSERT_TRUE(store_->ImportRun(run).ok());
   }
   SiteReport Report(bool anonymize = false) {
-    Talk talk(Loudness::kQuiet, false, [](std::string_view) {});
-    Result<SiteReport> report = MakeSiteReport(*store_, {.address = "secret.db", .anonymize = anonymize}, talk);
+    ProgressLog log(Loudness::kQuiet, false, [](std::string_view) {});
+    Result<SiteReport> report = MakeSiteReport(*store_, {.address = "secret.db", .anonymize = anonymize}, log);
     EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().message);
     return report.ok() ? *std::move(report) : SiteReport{};
   }

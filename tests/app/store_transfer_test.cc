@@ -92,7 +92,7 @@ class StoreTransfer : public ::testing::Test {
 
   const testing::TemporaryFolder folder_;
   std::unique_ptr<Store> store_;
-  Talk talk_{Loudness::kQuiet, false, [](std::string_view) {}};
+  ProgressLog log_{Loudness::kQuiet, false, [](std::string_view) {}};
 };
 
 TEST_F(StoreTransfer, AnExportImportsAgainToTheSameRows) {
@@ -102,11 +102,11 @@ TEST_F(StoreTransfer, AnExportImportsAgainToTheSameRows) {
     EXPECT_EQ(count->rows, 4);
     EXPECT_EQ(count->peaks, 1);
     const auto other = *OpenStore(":memory:", OpenMode::kReadWrite);
-    const Result<ImportCount> imported = ImportFileOf(File(name), {}, *other, talk_);
+    const Result<ImportCount> imported = ImportFileOf(File(name), {}, *other, log_);
     ASSERT_TRUE(imported.ok()) << imported.error().message;
     EXPECT_EQ(imported->added, 5);
     EXPECT_EQ(ContentOf(*other), ContentOf(*store_)) << name;
-    EXPECT_EQ(ImportFileOf(File(name), {}, *store_, talk_)->added, 0);
+    EXPECT_EQ(ImportFileOf(File(name), {}, *store_, log_)->added, 0);
   }
 }
 
@@ -134,11 +134,11 @@ TEST_F(StoreTransfer, AMergeTakesRowsRunsAndModelsOnce) {
   ASSERT_TRUE(store_->ImportRun(run).ok());
   ASSERT_TRUE(store_->ImportModel({"net", "abc", {{"batch", 1}}, {}}).ok());
   const auto other = *OpenStore(File("other.db"), OpenMode::kReadWrite);
-  const Result<ImportCount> merged = MergeStores(*store_, *other, talk_);
+  const Result<ImportCount> merged = MergeStores(*store_, *other, log_);
   ASSERT_TRUE(merged.ok()) << merged.error().message;
   EXPECT_EQ(merged->added, 7);
   EXPECT_EQ(ContentOf(*other), ContentOf(*store_));
-  const Result<ImportCount> again = MergeStores(*store_, *other, talk_);
+  const Result<ImportCount> again = MergeStores(*store_, *other, log_);
   EXPECT_EQ(again->added, 0);
   EXPECT_EQ(again->known, 7);
 }

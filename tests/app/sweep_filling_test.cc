@@ -71,8 +71,8 @@ class SweepFillingTest : public ::testing::Test {
   }
 
   SweepReport Report() {
-    Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-    Result<SweepReport> report = MakeSweepReport(options_, talk);
+    ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+    Result<SweepReport> report = MakeSweepReport(options_, log);
     EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().message);
     return report.ok() ? *std::move(report) : SweepReport();
   }
@@ -129,8 +129,8 @@ TEST_F(SweepFillingTest, ADataSheetsDeviceShowsFloorsBesideWhatWasMeasured) {
 
 TEST_F(SweepFillingTest, WithoutResultsTheErrorSaysWhatMakesThem) {
   options_.database = (folder_.path() / "none.db").string();
-  Talk talk = Talk::ToStandardError(Loudness::kQuiet);
-  const Result<SweepReport> report = MakeSweepReport(options_, talk);
+  ProgressLog log = ProgressLog::ToStandardError(Loudness::kQuiet);
+  const Result<SweepReport> report = MakeSweepReport(options_, log);
   ASSERT_FALSE(report.ok());
   EXPECT_THAT(report.error().message, HasSubstr("plan.json: the store has no result of its cells: `infimum evaluate"));
 }

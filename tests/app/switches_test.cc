@@ -53,8 +53,8 @@ class Switches : public ::testing::Test {
     options.switches = "onnxruntime";
     options.replay.python = "/bin/sh";
     options.budget = std::chrono::seconds(1);
-    Talk talk(Loudness::kQuiet, false, [](std::string_view) {});
-    return RunSwitches(Installation(prefix_ / "bin"), options, talk);
+    ProgressLog log(Loudness::kQuiet, false, [](std::string_view) {});
+    return RunSwitches(Installation(prefix_ / "bin"), options, log);
   }
 
   const testing::TemporaryFolder folder_;

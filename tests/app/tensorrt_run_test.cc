@@ -60,8 +60,8 @@ class TensorRt : public ::testing::Test {
     std::filesystem::permissions(folder_ / "trtexec", std::filesystem::perms::owner_all);
   }
   Result<RunProfile> Measure(const std::string& model = "model.onnx") {
-    Talk talk(Loudness::kNormal, true, [this](std::string_view part) { said_ += part; });
-    return MeasureFramework(Installation(folder_ / "bin"), folder_ / model, options_, talk);
+    ProgressLog log(Loudness::kNormal, true, [this](std::string_view part) { said_ += part; });
+    return MeasureFramework(Installation(folder_ / "bin"), folder_ / model, options_, log);
   }
   // Line by line how it was called, without the folder that its files are in.
   std::vector<std::string> Calls() const {

@@ -129,8 +129,9 @@ const std::map<std::string, std::string>& Texts() {
 
 // What is left of a text: NUL and what is no UTF-8 are replaced.
 std::string Kept(const std::string& text) {
-  std::string kept;
-  for (const char c : ValidUtf8(text)) kept += c == '\0' ? std::string("\xef\xbf\xbd") : std::string(1, c);
+  std::string kept = ValidUtf8(text);
+  for (std::size_t nul = kept.find('\0'); nul != std::string::npos; nul = kept.find('\0', nul))
+    kept.replace(nul, 1, "\xef\xbf\xbd");
   return kept;
 }
 

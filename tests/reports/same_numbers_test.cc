@@ -8,7 +8,7 @@
 #include "infimum/base/text.h"
 #include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum::same_numbers_test {

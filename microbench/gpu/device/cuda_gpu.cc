@@ -64,12 +64,17 @@ std::string UuidDigits(const cudaUUID_t& uuid) {
 
 // Captured launches of programmatic dependent launch become edges of this kind.
 bool HasProgrammaticEdge([[maybe_unused]] cudaGraph_t graph) {
+#if CUDART_VERSION >= 12030  // which has edges of several kinds
 #if CUDART_VERSION >= 13000
+  const auto get_edges = [](auto... arguments) { return cudaGraphGetEdges(arguments...); };
+#else
+  const auto get_edges = [](auto... arguments) { return cudaGraphGetEdges_v2(arguments...); };
+#endif
   std::size_t count = 0;
-  if (cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &count) != cudaSuccess || count == 0) return false;
+  if (get_edges(graph, nullptr, nullptr, nullptr, &count) != cudaSuccess || count == 0) return false;
   std::vector<cudaGraphNode_t> from(count), to(count);
   std::vector<cudaGraphEdgeData> edges(count);
-  if (cudaGraphGetEdges(graph, from.data(), to.data(), edges.data(), &count) != cudaSuccess) return false;
+  if (get_edges(graph, from.data(), to.data(), edges.data(), &count) != cudaSuccess) return false;
   for (const cudaGraphEdgeData& edge : edges)
     if (edge.type == cudaGraphDependencyTypeProgrammatic) return true;
 #endif

@@ -61,18 +61,23 @@ Result<Clock::Duration> LaunchTimer::Time(std::int64_t launches) {
   const std::int64_t multiple = options_.launch_multiple;
   const std::int64_t few =
       (std::clamp<std::int64_t>(launches, 1, options_.most_launches) + multiple - 1) / multiple * multiple;
+  // Where a difference is not positive the median of all counts: the first positive one alone would be too long for a
+  // short kernel.
+  std::vector<Latency> slopes;
   for (int attempt = 1;; ++attempt) {
     // Mode of one difference: graphs that cannot be captured change it, and then both are taken again.
     const bool was_captured = is_captured_;
     INFIMUM_ASSIGN_OR_RETURN(const Latency once, AtUsualFrequency([&] { return TimeAll(few); }));
     INFIMUM_ASSIGN_OR_RETURN(const Latency twice, AtUsualFrequency([&] { return TimeAll(2 * few); }));
     if (was_captured != is_captured_) continue;
-    const Latency slope = (twice - once) / static_cast<double>(few);
+    slopes.push_back((twice - once) / static_cast<double>(few));
+    std::ranges::sort(slopes);
+    const Latency slope = (slopes[(slopes.size() - 1) / 2] + slopes[slopes.size() / 2]) / 2.0;
     if (slope > Latency(0)) return std::chrono::duration_cast<Clock::Duration>(slope * static_cast<double>(launches));
     ++without_slope_;
     if (attempt >= options_.most_attempts)
-      return Error{"twice as many launches took no longer " + std::to_string(attempt) +
-                   " times in a row; the device is busy with something else, or the launch does nothing"};
+      return Error{"twice as many launches took no longer in the median of " + std::to_string(attempt) +
+                   " attempts; the device is busy with something else, or the launch does nothing"};
   }
 }
 

@@ -145,7 +145,7 @@ class Runner {
       if (output_ != nullptr) settled_ = output_->Settle();
     };
     if (options_.verbose) {
-      process.talk = [this](std::string_view text) {
+      process.log = [this](std::string_view text) {
         display_.Clear();
         std::fwrite(text.data(), 1, text.size(), stderr);
       };

@@ -172,7 +172,7 @@ WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, TimeLimit lim
     if (watched[1].revents != 0) {
       std::string text;
       if (!Drain(errors_, text)) CloseAndForget(errors_);
-      if (!text.empty()) options_.talk(text);
+      if (!text.empty()) options_.log(text);
       error_text_ += text;
       if (error_text_.size() > kKeptErrorText) error_text_.erase(0, error_text_.size() - kKeptErrorText);
     }

@@ -28,7 +28,7 @@ struct WorkerProcessOptions {
   Clock::Duration longest_silence = std::chrono::seconds(30);  // neither a heartbeat nor processor time
   int interrupt_descriptor = -1;                               // readable once the user wants to end; -1: never
   std::function<void()> tick = [] {};                          // called some ten times a second while waiting
-  std::function<void(std::string_view)> talk = [](std::string_view) {};  // what the worker writes to stderr
+  std::function<void(std::string_view)> log = [](std::string_view) {};  // what the worker writes to stderr
 };
 
 class WorkerProcess : public Worker {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 namespace infimum {
 namespace {

@@ -19,7 +19,7 @@ std::string FormatLeft(std::chrono::seconds left) {
 
 }  // namespace
 
-Talk::Talk(Loudness loudness, bool terminal, std::function<void(std::string_view)> write)
+ProgressLog::ProgressLog(Loudness loudness, bool terminal, std::function<void(std::string_view)> write)
     : loudness_(loudness), terminal_(terminal), write_(std::move(write)) {}
 
 void WriteToStandardError(std::string_view text) {
@@ -29,27 +29,27 @@ void WriteToStandardError(std::string_view text) {
 
 void Complain(std::string_view what) { WriteToStandardError(fmt::format("infimum: error: {}\n", Printable(what))); }
 
-Talk Talk::ToStandardError(Loudness loudness) {
-  return Talk(loudness, isatty(STDERR_FILENO) == 1, WriteToStandardError);
+ProgressLog ProgressLog::ToStandardError(Loudness loudness) {
+  return ProgressLog(loudness, isatty(STDERR_FILENO) == 1, WriteToStandardError);
 }
 
-void Talk::Line(std::string_view text) {
+void ProgressLog::Line(std::string_view text) {
   EndProgress();
   write_(fmt::format("infimum: {}\n", Printable(text)));  // names of files and of what is in them
 }
 
-void Talk::Say(std::string_view line) {
+void ProgressLog::Say(std::string_view line) {
   if (loudness_ != Loudness::kQuiet) Line(line);
 }
 
-void Talk::Detail(std::string_view line) {
+void ProgressLog::Detail(std::string_view line) {
   if (loudness_ == Loudness::kVerbose) Line(line);
 }
 
-void Talk::Warn(std::string_view line) { Line(fmt::format("warning: {}", line)); }
+void ProgressLog::Warn(std::string_view line) { Line(fmt::format("warning: {}", line)); }
 
-void Talk::Progress(std::string_view what, std::int64_t done, std::int64_t total,
-                    std::optional<std::chrono::seconds> left) {
+void ProgressLog::Progress(std::string_view what, std::int64_t done, std::int64_t total,
+                           std::optional<std::chrono::seconds> left) {
   constexpr int kBarWidth = 30;
   const int filled = total > 0 ? static_cast<int>(std::clamp<std::int64_t>(done * kBarWidth / total, 0, kBarWidth)) : 0;
   std::string text = fmt::format("{} {}/{}", what, done, total);
@@ -58,13 +58,13 @@ void Talk::Progress(std::string_view what, std::int64_t done, std::int64_t total
                          std::string(static_cast<std::size_t>(kBarWidth - filled), '.')));
 }
 
-void Talk::Counting(std::string_view what) {
+void ProgressLog::Counting(std::string_view what) {
   // What is over at once needs no line of a log.
   if (!terminal_ && last_progress_.time_since_epoch().count() == 0) last_progress_ = std::chrono::steady_clock::now();
   Show(what, "");
 }
 
-void Talk::Show(std::string_view text, const std::string& bar) {
+void ProgressLog::Show(std::string_view text, const std::string& bar) {
   if (loudness_ == Loudness::kQuiet) return;
   const auto now = std::chrono::steady_clock::now();
   const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
@@ -74,7 +74,7 @@ void Talk::Show(std::string_view text, const std::string& bar) {
   on_progress_line_ = terminal_;
 }
 
-void Talk::EndProgress() {
+void ProgressLog::EndProgress() {
   if (!on_progress_line_) return;
   write_("\r\x1b[K");
   on_progress_line_ = false;

@@ -1,8 +1,8 @@
 // What infimum says while it works: to standard error, so that standard output stays data.
 //
-//   talk.Say("reading resnet50.onnx");
-//   talk.Progress("measuring", 12, 57, std::chrono::seconds(90));   // one line, rewritten on a terminal
-//   talk.Warn("the run was noisy: raise --threads or close other programs");
+//   log.Say("reading resnet50.onnx");
+//   log.Progress("measuring", 12, 57, std::chrono::seconds(90));   // one line, rewritten on a terminal
+//   log.Warn("the run was noisy: raise --threads or close other programs");
 //
 // On a terminal progress is one line that is rewritten; elsewhere plain lines, at most one in five seconds.
 #pragma once
@@ -23,13 +23,13 @@ enum class Loudness { kQuiet, kNormal, kVerbose };
 void Complain(std::string_view what);
 void WriteToStandardError(std::string_view text);
 
-class Talk {
+class ProgressLog {
  public:
   // `write` gets finished text; `terminal` says whether carriage returns rewrite a line there.
-  Talk(Loudness loudness, bool terminal, std::function<void(std::string_view)> write);
+  ProgressLog(Loudness loudness, bool terminal, std::function<void(std::string_view)> write);
 
   // To this process's standard error.
-  static Talk ToStandardError(Loudness loudness);
+  static ProgressLog ToStandardError(Loudness loudness);
 
   void Say(std::string_view line);
   void Detail(std::string_view line);  // only when verbose

@@ -120,13 +120,13 @@ Error RunnerError(const ProcessEnd& end, const std::string& backend) {
 // when verbose.
 class RunnerEvents {
  public:
-  explicit RunnerEvents(Talk& talk) : talk_(talk) {}
+  explicit RunnerEvents(ProgressLog& log) : log_(log) {}
 
   void Take(std::string_view line) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object() || !json.contains("event")) {
       constexpr std::string_view kWarning = "infimum: warning: ";
-      return line.starts_with(kWarning) ? talk_.Warn(line.substr(kWarning.size())) : talk_.Detail(line);
+      return line.starts_with(kWarning) ? log_.Warn(line.substr(kWarning.size())) : log_.Detail(line);
     }
     if (json["event"] == "alive") return;
     if (json["event"] == "end") {
@@ -137,8 +137,8 @@ class RunnerEvents {
     if (const std::optional<double> seconds = Number(json, "left_s")) {
       left = std::chrono::seconds(static_cast<std::int64_t>(*seconds));
     }
-    talk_.Progress("measuring", static_cast<std::int64_t>(Number(json, "done").value_or(0)),
-                   static_cast<std::int64_t>(Number(json, "total").value_or(0)), left);
+    log_.Progress("measuring", static_cast<std::int64_t>(Number(json, "done").value_or(0)),
+                  static_cast<std::int64_t>(Number(json, "total").value_or(0)), left);
   }
 
   bool budget_spent() const { return budget_spent_; }
@@ -150,7 +150,7 @@ class RunnerEvents {
     return found->get<double>();
   }
 
-  Talk& talk_;
+  ProgressLog& log_;
   bool budget_spent_ = false;
 };
 
@@ -182,7 +182,7 @@ Result<RunnerDescription> DescribeRunner(const Installation& installation, const
 }
 
 Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, PeaksMeasured which, Store& store,
-                    Talk& talk) {
+                    ProgressLog& log) {
   ProcessRequest request;
   INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
   request.arguments.insert(request.arguments.end(), {which == PeaksMeasured::kWhole ? "--peaks" : "--first-peaks",
@@ -191,7 +191,7 @@ Status MeasurePeaks(const Installation& installation, const CampaignOptions& opt
   request.budget = options.budget;
   const InterruptHold hold;  // rates that were found are kept
   RowImporter importer(store);
-  RunnerEvents events(talk);
+  RunnerEvents events(log);
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end,
                            RunProcess(
                                request, [&](std::string_view line) { return importer.Take(line); },
@@ -203,7 +203,7 @@ Status MeasurePeaks(const Installation& installation, const CampaignOptions& opt
 }
 
 Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
-                                Store& store, Talk& talk) {
+                                Store& store, ProgressLog& log) {
   ProcessRequest request;
   INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
   request.arguments.insert(
@@ -219,11 +219,11 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
 
   const InterruptHold hold;
   RowImporter importer(store, options.origin, options.hand_back);
-  RunnerEvents events(talk);
+  RunnerEvents events(log);
   Result<ProcessEnd> end = RunProcess(
       request, [&](std::string_view line) { return importer.Take(line); },
       [&](std::string_view line) { events.Take(line); }, [&] { return importer.FlushIfDue(); });
-  talk.EndProgress();
+  log.EndProgress();
   // Rows that arrived before something failed are as good as any: keep them first.
   const Status flushed = importer.Flush();
   INFIMUM_RETURN_IF_ERROR(end);
@@ -267,15 +267,16 @@ Result<std::int64_t> CountRows(const Installation& installation, const CampaignO
   return rows;
 }
 
-Status RunPart(const Installation& installation, const CampaignOptions& options, const PlanPart& part, Talk& talk) {
+Status RunPart(const Installation& installation, const CampaignOptions& options, const PlanPart& part,
+               ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(ProcessRequest request, RequestOf(installation, options, part));
   request.arguments.insert(request.arguments.end(), {"--progress-fd", "2"});
   if (part.peaks) request.arguments.push_back("--peaks");
   const InterruptHold hold;
-  RunnerEvents events(talk);
+  RunnerEvents events(log);
   const Result<ProcessEnd> end = RunProcess(
       request, [](std::string_view) { return Status(); }, [&](std::string_view line) { events.Take(line); });
-  talk.EndProgress();
+  log.EndProgress();
   INFIMUM_RETURN_IF_ERROR(end);
   if (end->interrupted) return Error{"interrupted; the same command continues " + part.journal.string()};
   if (end->exit_code != 0) return RunnerError(*end, options.backend);

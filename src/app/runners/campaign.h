@@ -1,7 +1,7 @@
 // Runs a plan on a backend's runner, as a child process, and keeps every row in the store as it arrives.
 //
 //   CampaignOptions options{.backend = "onednn", .budget = std::chrono::minutes(3)};
-//   Result<CampaignEnd> end = RunCampaign(installation, plan, options, store, talk);
+//   Result<CampaignEnd> end = RunCampaign(installation, plan, options, store, log);
 //
 // Rows are imported in transactions at most half a second apart: what ends this process loses no more.
 #pragma once
@@ -53,11 +53,11 @@ enum class PeaksMeasured : std::uint8_t { kFirst, kWhole };
 
 // The device's peaks, measured now. The store keeps the best rates ever seen.
 Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, PeaksMeasured which, Store& store,
-                    Talk& talk);
+                    ProgressLog& log);
 
 // What arrived before a failure is kept, too; an error where that cannot be.
 Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
-                                Store& store, Talk& talk);
+                                Store& store, ProgressLog& log);
 
 // A part of a plan whose rows a journal keeps, for a campaign over machines of which any may fail.
 struct PlanPart {
@@ -72,6 +72,7 @@ Result<std::int64_t> CountRows(const Installation& installation, const CampaignO
 
 // Continues the journal where there is one. An error where the runner failed or was interrupted; what it has measured
 // until then is in the journal.
-Status RunPart(const Installation& installation, const CampaignOptions& options, const PlanPart& part, Talk& talk);
+Status RunPart(const Installation& installation, const CampaignOptions& options, const PlanPart& part,
+               ProgressLog& log);
 
 }  // namespace infimum

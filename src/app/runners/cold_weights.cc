@@ -136,12 +136,12 @@ namespace {
 class ColdCampaign {
  public:
   ColdCampaign(const Installation& installation, const RunnerDescription& here, CampaignOptions campaign, Store& store,
-               Talk& talk)
+               ProgressLog& log)
       : installation_(installation),
         here_(here),
         campaign_(std::move(campaign)),
         store_(store),
-        talk_(talk),
+        log_(log),
         end_(std::chrono::steady_clock::now() + campaign_.budget) {
     campaign_.cache = CacheState::kColdWeights;
   }
@@ -160,20 +160,20 @@ class ColdCampaign {
     rule.candidates = [&](const PlanEntry& entry) { return names[KeyOf(entry.workload)]; };
     INFIMUM_ASSIGN_OR_RETURN(const Plan plan, LeaveOutKnown(EvenPlan(std::move(plain)), store_, selection, rule));
     if (plan.entries.empty()) return true;
-    talk_.Say(fmt::format("measuring {} of {} configuration{} with weights from memory", what, plan.entries.size(),
-                          plan.entries.size() == 1 ? "" : "s"));
+    log_.Say(fmt::format("measuring {} of {} configuration{} with weights from memory", what, plan.entries.size(),
+                         plan.entries.size() == 1 ? "" : "s"));
     for (const auto& [candidate, part] : ByCandidate(entries, plan)) {
       campaign_.budget = std::chrono::ceil<std::chrono::seconds>(end_ - std::chrono::steady_clock::now());
       bool stopped = campaign_.budget.count() <= 0;
       if (!stopped) {
         campaign_.candidates = {candidate};
-        INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd done, RunCampaign(installation_, part, campaign_, store_, talk_));
+        INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd done, RunCampaign(installation_, part, campaign_, store_, log_));
         INFIMUM_RETURN_IF_ERROR(done.failure);
         if (done.interrupted) return false;
         stopped = done.budget_spent;
       }
       if (stopped) {
-        talk_.Say("the budget of weights from memory is spent; run the same command again to continue");
+        log_.Say("the budget of weights from memory is spent; run the same command again to continue");
         return false;
       }
     }
@@ -189,7 +189,7 @@ class ColdCampaign {
   const RunnerDescription& here_;
   CampaignOptions campaign_;
   Store& store_;
-  Talk& talk_;
+  ProgressLog& log_;
   std::chrono::steady_clock::time_point end_;
   bool measured_ = false;
 };
@@ -197,9 +197,9 @@ class ColdCampaign {
 }  // namespace
 
 Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,
-                          const Selection& selection, const CampaignOptions& campaign, Store& store, Talk& talk) {
+                          const Selection& selection, const CampaignOptions& campaign, Store& store, ProgressLog& log) {
   constexpr int kMostTurns = 20;
-  ColdCampaign cold(installation, here, campaign, store, talk);
+  ColdCampaign cold(installation, here, campaign, store, log);
   // A candidate that was not measured is taken to lose least: where it could be the best it is chosen, and measured in
   // the next turn. The layers' rows may change what regions with the same weights are taken to lose.
   for (int turn = 0; turn < kMostTurns; ++turn) {

@@ -41,6 +41,6 @@ Result<std::vector<ColdWeightsEntry>> ColdRivals(const std::vector<ColdWeightsEn
 // Measures what the store lacks of them in this environment, until what is chosen no longer changes by it, and within
 // `campaign.budget`.
 Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,
-                          const Selection& selection, const CampaignOptions& campaign, Store& store, Talk& talk);
+                          const Selection& selection, const CampaignOptions& campaign, Store& store, ProgressLog& log);
 
 }  // namespace infimum

@@ -21,11 +21,11 @@ namespace infimum {
 namespace {
 
 Result<RunProfile> MeasureByScript(const Installation& installation, const std::filesystem::path& model,
-                                   const FrameworkOptions& options, Talk& talk);
+                                   const FrameworkOptions& options, ProgressLog& log);
 
 Result<RunProfile> MeasureByTrtexec(const Installation&, const std::filesystem::path& model,
-                                    const FrameworkOptions& options, Talk& talk) {
-  return MeasureTensorRt(model, options, talk);
+                                    const FrameworkOptions& options, ProgressLog& log) {
+  return MeasureTensorRt(model, options, log);
 }
 
 // What changes how a framework runs.
@@ -43,7 +43,7 @@ struct Framework {
   bool keeps_16_bits = false;  // of a model in wider types, where it is asked to
   bool keeps_8_bits = false;   // likewise
   Result<RunProfile> (*measure)(const Installation&, const std::filesystem::path&, const FrameworkOptions&,
-                                Talk&) = MeasureByScript;
+                                ProgressLog&) = MeasureByScript;
 };
 
 const std::vector<Framework>& Frameworks() {
@@ -129,7 +129,7 @@ Status CheckContract(const Framework& framework, const FrameworkOptions& options
 }
 
 // "progress 2 4 process 3 of 3, no profiler": the third of four stages has begun.
-bool ShowProgress(std::string_view line, const std::string& what, Talk& talk) {
+bool ShowProgress(std::string_view line, const std::string& what, ProgressLog& log) {
   const std::vector<std::string_view> words = Split(line, ' ');
   if (words.size() < 3 || words[0] != "progress") return false;
   const auto done = ParseInteger(words[1]);
@@ -137,7 +137,7 @@ bool ShowProgress(std::string_view line, const std::string& what, Talk& talk) {
   if (!done || !total) return false;
   const std::size_t begin = words[0].size() + words[1].size() + words[2].size() + 3;
   const std::string stage(begin < line.size() ? line.substr(begin) : "");
-  talk.Progress(stage.empty() ? what : what + ", " + stage, *done, *total, std::nullopt);
+  log.Progress(stage.empty() ? what : what + ", " + stage, *done, *total, std::nullopt);
   return true;
 }
 
@@ -168,7 +168,8 @@ std::vector<std::string> ScriptArguments(const std::vector<std::filesystem::path
 
 // What the script writes about one model, or about several; files that it names lie in `folder`.
 Result<std::string> RunMeasureScript(const Installation& installation, const std::vector<std::filesystem::path>& models,
-                                     const FrameworkOptions& options, const std::filesystem::path& folder, Talk& talk) {
+                                     const FrameworkOptions& options, const std::filesystem::path& folder,
+                                     ProgressLog& log) {
   ScriptRun script{.framework = options.framework,
                    .python = options.python,
                    .arguments = ScriptArguments(models, options),
@@ -181,14 +182,14 @@ Result<std::string> RunMeasureScript(const Installation& installation, const std
     if (const Result<std::filesystem::path> runner = installation.Runner("onednn"); runner.ok())
       script.arguments.insert(script.arguments.end(), {"--metronome", runner->string()});
   script.arguments.insert(script.arguments.end(), {"--work-directory", folder.string()});
-  return RunScript(installation, script, folder, talk);
+  return RunScript(installation, script, folder, log);
 }
 
 Result<RunProfile> MeasureByScript(const Installation& installation, const std::filesystem::path& model,
-                                   const FrameworkOptions& options, Talk& talk) {
+                                   const FrameworkOptions& options, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
   INFIMUM_ASSIGN_OR_RETURN(const std::string text,
-                           RunMeasureScript(installation, {model}, options, folder.path(), talk));
+                           RunMeasureScript(installation, {model}, options, folder.path(), log));
   std::istringstream run(text);
   return ReadRun(run, options.framework + " run");
 }
@@ -301,7 +302,7 @@ Status CheckFramework(const FrameworkOptions& options) {
 }
 
 Result<std::string> RunScript(const Installation& installation, const ScriptRun& script,
-                              const std::filesystem::path& folder, Talk& talk) {
+                              const std::filesystem::path& folder, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path file,
                            installation.FrameworkScript(script.framework, script.task));
   const std::filesystem::path output = folder / "answer.json";
@@ -313,13 +314,13 @@ Result<std::string> RunScript(const Installation& installation, const ScriptRun&
   request.most = script.most;
   std::string complaint;
   const auto take_error = [&](std::string_view line) {
-    if (ShowProgress(line, script.what, talk)) return;
-    talk.Detail(line);
+    if (ShowProgress(line, script.what, log)) return;
+    log.Detail(line);
     if (!TrimSpace(line).empty()) complaint = std::string(TrimSpace(line));
   };
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
                                                      request, [](std::string_view) { return Status(); }, take_error));
-  talk.EndProgress();
+  log.EndProgress();
   if (end.interrupted) return Error{"interrupted while " + script.what};
   if (script.failure != nullptr) *script.failure = FailureOf(end, complaint);
   if (end.given_up || end.exit_code > 128) return Error{"its process " + end.how};
@@ -332,14 +333,14 @@ Result<std::string> RunScript(const Installation& installation, const ScriptRun&
 }
 
 Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,
-                                    const FrameworkOptions& options, Talk& talk) {
+                                    const FrameworkOptions& options, ProgressLog& log) {
   INFIMUM_RETURN_IF_ERROR(CheckFramework(options));
-  talk.Say(fmt::format("measuring {}: {} process{} of {:.3g} s after a warm-up{}", options.framework,
-                       options.repetitions, options.repetitions == 1 ? "" : "es",
-                       std::chrono::duration<double>(options.sampling).count(),
-                       options.layers ? ", then the layers under the profiler" : ""));
+  log.Say(fmt::format("measuring {}: {} process{} of {:.3g} s after a warm-up{}", options.framework,
+                      options.repetitions, options.repetitions == 1 ? "" : "es",
+                      std::chrono::duration<double>(options.sampling).count(),
+                      options.layers ? ", then the layers under the profiler" : ""));
   const Framework& known = *std::ranges::find(Frameworks(), options.framework, &Framework::name);
-  Result<RunProfile> run = known.measure(installation, model, options, talk);
+  Result<RunProfile> run = known.measure(installation, model, options, log);
   const Status same = run ? CheckDevice(*run, options) : Status(run.error());
   if (!same) {
     if (same.error().message.starts_with("interrupted")) return same.error();
@@ -352,10 +353,9 @@ Result<RunProfile> MeasureFramework(const Installation& installation, const std:
 
 Result<std::vector<Result<RunProfile>>> MeasureInTurn(const Installation& installation,
                                                       const std::vector<std::filesystem::path>& models,
-                                                      const FrameworkOptions& options, Talk& talk) {
+                                                      const FrameworkOptions& options, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
-  INFIMUM_ASSIGN_OR_RETURN(const std::string text,
-                           RunMeasureScript(installation, models, options, folder.path(), talk));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, RunMeasureScript(installation, models, options, folder.path(), log));
   nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
   // Of one model the run alone.
   if (models.size() == 1) answer = {{"runs", nlohmann::json::array({answer})}};

@@ -1,7 +1,7 @@
 // A framework's run of a model, measured now: by the script of that framework in the user's Python, or by trtexec.
 //
 //   FrameworkOptions options{.framework = "onnxruntime", .dims = {{"batch", 8}}};
-//   Result<RunProfile> run = MeasureFramework(installation, "resnet50.onnx", options, talk);
+//   Result<RunProfile> run = MeasureFramework(installation, "resnet50.onnx", options, log);
 //
 // Each level's time is from the run with the least overhead that shows it: end to end from processes without a
 // profiler, the layers from one more with it, which also says what an inference took under it (RunProfile::profiled).
@@ -73,13 +73,13 @@ Status CheckFramework(const FrameworkOptions& options);
 
 // The error says what the framework said, in one line.
 Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,
-                                    const FrameworkOptions& options, Talk& talk);
+                                    const FrameworkOptions& options, ProgressLog& log);
 
 // Several models end to end, in ONNX Runtime or OpenVINO: each process goes through all of them, so that starting it
 // costs once. In their order, each a run or why there is none.
 Result<std::vector<Result<RunProfile>>> MeasureInTurn(const Installation& installation,
                                                       const std::vector<std::filesystem::path>& models,
-                                                      const FrameworkOptions& options, Talk& talk);
+                                                      const FrameworkOptions& options, ProgressLog& log);
 
 // One of the scripts of FrameworkScript.
 struct ScriptRun {
@@ -95,6 +95,6 @@ struct ScriptRun {
 
 // What it wrote to its --output, which lies in `folder`. The error is what it said last, in one line.
 Result<std::string> RunScript(const Installation& installation, const ScriptRun& script,
-                              const std::filesystem::path& folder, Talk& talk);
+                              const std::filesystem::path& folder, ProgressLog& log);
 
 }  // namespace infimum

@@ -64,7 +64,12 @@ Result<Installation> Installation::Find() {
 }
 
 Result<std::filesystem::path> Installation::Runner(std::string_view backend) const {
-  return Choose(binaries_, "backend", "infimum-microbench-", backend, "");
+  Result<std::filesystem::path> runner = Choose(binaries_, "backend", "infimum-microbench-", backend, "");
+  if (!runner && backend == "cuda")
+    return Error{
+        "backend 'cuda' is not in this build: no CUDA of 12 or newer was there when it was made. INFIMUM_GPU=on "
+        "scripts/setup fetches one from PyPI, and scripts/build then says what it uses; --device NAME needs no runner"};
+  return runner;
 }
 
 Result<std::filesystem::path> Installation::Enumerator(std::string_view backend) const {

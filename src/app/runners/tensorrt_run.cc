@@ -51,8 +51,8 @@ constexpr EnumNames<NumericContract::kFp8> kFlags = {"--noTF32", "", "--fp16", "
 
 class TensorRtRun {
  public:
-  TensorRtRun(Path trtexec, Path folder, const FrameworkOptions& options, Talk& talk)
-      : trtexec_(std::move(trtexec)), folder_(std::move(folder)), options_(options), talk_(talk) {}
+  TensorRtRun(Path trtexec, Path folder, const FrameworkOptions& options, ProgressLog& log)
+      : trtexec_(std::move(trtexec)), folder_(std::move(folder)), options_(options), log_(log) {}
 
   Result<RunProfile> Measure(const Path& model) {
     INFIMUM_RETURN_IF_ERROR(Build(model));
@@ -142,14 +142,14 @@ class TensorRtRun {
   }
 
   Status Call(const std::string& stage, std::int64_t done, std::vector<std::string> arguments) {
-    talk_.Progress("measuring tensorrt, " + stage, done, options_.repetitions + 2, std::nullopt);
+    log_.Progress("measuring tensorrt, " + stage, done, options_.repetitions + 2, std::nullopt);
     ProcessRequest request;
     request.arguments = std::move(arguments);
     request.arguments.insert(request.arguments.begin(), trtexec_.string());
     request.budget = options_.budget;
     std::string complaint;
     const auto take = [&](std::string_view line) {
-      talk_.Detail(line);
+      log_.Detail(line);
       if (complaint.empty() && line.find("[E] ") != line.npos) complaint = MessageOf(line, "[E] ");
       if (line.find("Selected Device: ") != line.npos) device_ = MessageOf(line, "Selected Device: ");
       if (line.find("TensorRT version: ") != line.npos) version_ = MessageOf(line, "TensorRT version: ");
@@ -197,7 +197,7 @@ class TensorRtRun {
   Path trtexec_;
   Path folder_;
   const FrameworkOptions& options_;
-  Talk& talk_;
+  ProgressLog& log_;
   std::string flags_;
   std::string version_;
   std::string device_;
@@ -205,12 +205,12 @@ class TensorRtRun {
 
 }  // namespace
 
-Result<RunProfile> MeasureTensorRt(const Path& model, const FrameworkOptions& options, Talk& talk) {
+Result<RunProfile> MeasureTensorRt(const Path& model, const FrameworkOptions& options, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const Path trtexec, FindTrtexec());
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
-  TensorRtRun tensorrt(trtexec, folder.path(), options, talk);
+  TensorRtRun tensorrt(trtexec, folder.path(), options, log);
   Result<RunProfile> run = tensorrt.Measure(model);
-  talk.EndProgress();
+  log.EndProgress();
   if (run && !options.profile.empty()) INFIMUM_RETURN_IF_ERROR(tensorrt.Keep(options.profile));
   return run;
 }

@@ -14,6 +14,7 @@
 
 namespace infimum {
 
-Result<RunProfile> MeasureTensorRt(const std::filesystem::path& model, const FrameworkOptions& options, Talk& talk);
+Result<RunProfile> MeasureTensorRt(const std::filesystem::path& model, const FrameworkOptions& options,
+                                   ProgressLog& log);
 
 }  // namespace infimum

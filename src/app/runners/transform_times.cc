@@ -23,7 +23,7 @@ Plan PlanOf(const std::vector<Workload>& reorders) {
 
 Result<Bracket> WithTransformTimes(const Installation& installation, const ModelGraph& graph, Store& store,
                                    const Selection& selection, const BracketOptions& options,
-                                   const CampaignOptions& campaign, Talk& talk) {
+                                   const CampaignOptions& campaign, ProgressLog& log) {
   using SteadyTime = std::chrono::steady_clock;
   const auto start = SteadyTime::now();
   INFIMUM_ASSIGN_OR_RETURN(Bracket bracket, ComputeBracket(graph, store, selection, options));
@@ -36,8 +36,8 @@ Result<Bracket> WithTransformTimes(const Installation& installation, const Model
     if (reorders.empty() || spent >= campaign.budget) break;
     CampaignOptions rest = campaign;
     rest.budget = campaign.budget - spent;
-    talk.Say(fmt::format("measuring {} reorder{}", reorders.size(), reorders.size() == 1 ? "" : "s"));
-    INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, PlanOf(reorders), rest, store, talk));
+    log.Say(fmt::format("measuring {} reorder{}", reorders.size(), reorders.size() == 1 ? "" : "s"));
+    INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, PlanOf(reorders), rest, store, log));
     INFIMUM_RETURN_IF_ERROR(end.failure);
     INFIMUM_ASSIGN_OR_RETURN(bracket, ComputeBracket(graph, store, selection, options));
     if (end.interrupted || end.budget_spent) break;

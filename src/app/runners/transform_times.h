@@ -16,6 +16,6 @@ namespace infimum {
 // The bracket afterwards. Ends early where the budget is spent or the user interrupts; a runner that fails is an error.
 Result<Bracket> WithTransformTimes(const Installation& installation, const ModelGraph& graph, Store& store,
                                    const Selection& selection, const BracketOptions& options,
-                                   const CampaignOptions& campaign, Talk& talk);
+                                   const CampaignOptions& campaign, ProgressLog& log);
 
 }  // namespace infimum

@@ -15,7 +15,7 @@
 #include "analyzer/types/device_model.h"
 #include "db/store/data_sheets.h"
 #include "infimum/base/quantity_text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/commands/replay/replay.h"
 #include "src/app/commands/replay/upper_limits.h"
 #include "src/app/model_report/report_filling.h"
@@ -183,7 +183,7 @@ void AddRepetitions(const RunProfile& more, RunProfile& run) {
 
 // R: the best known kernels as one program, until `end`. What keeps it from being run costs R alone.
 std::optional<std::string> RunAsOneProgram(const AnalysisOptions& options, const Installation& installation,
-                                           SteadyTime end, Store& store, Talk& talk) {
+                                           SteadyTime end, Store& store, ProgressLog& log) {
   ReplayOptions replay;
   replay.model = options.model;
   replay.dims = options.dims;
@@ -195,10 +195,10 @@ std::optional<std::string> RunAsOneProgram(const AnalysisOptions& options, const
   bool has_plan = true;
   const auto run = [&]() -> Result<Replay> {
     if (end - std::chrono::steady_clock::now() < kLeastForReplay) return Error{"the budget leaves no time for it"};
-    const Result<ReplayPlan> plan = PlanReplay(replay, installation, store, talk);
+    const Result<ReplayPlan> plan = PlanReplay(replay, installation, store, log);
     has_plan = plan.ok();
     if (!has_plan) return plan.error();
-    return RunPlan(replay, installation, *plan, store, talk);
+    return RunPlan(replay, installation, *plan, store, log);
   };
   const Result<Replay> done = run();
   if (Interrupted()) return std::nullopt;
@@ -241,7 +241,7 @@ Status AddVariants(const StoredAnalysisOptions& options, const std::vector<Model
 
 std::string UtcNow() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
-Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
+Result<Analysis> Analyze(const AnalysisOptions& options, ProgressLog& log) {
   const SteadyTime start = std::chrono::steady_clock::now();
   Analysis analysis;
   INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract, true, true));
@@ -268,8 +268,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const bool new_peaks = !HasPeaks(peaks, selection.threads) && !Interrupted();
   const InterruptHold hold;  // what is known by then is reported
   if (new_peaks) {
-    talk.Say("measuring the device's peaks (rates of memory and caches, arithmetic by type)");
-    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kFirst, *store, talk));
+    log.Say("measuring the device's peaks (rates of memory and caches, arithmetic by type)");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kFirst, *store, log));
     INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   }
 
@@ -285,7 +285,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   now.environment = here.environment.Key();
   INFIMUM_ASSIGN_OR_RETURN(const Plan plan, LeaveOutKnown(BuildPlan(graphs, plan_options), *store, now, SettledRule{}));
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
-  talk.Say(FirstAnswer(analysis.bracket, plan, options.campaign.budget, std::chrono::steady_clock::now() - start));
+  log.Say(FirstAnswer(analysis.bracket, plan, options.campaign.budget, std::chrono::steady_clock::now() - start));
 
   const std::chrono::seconds budget = options.campaign.budget;
   // Its share is too small for R: the layers come first, and half of the framework's processes do.
@@ -296,7 +296,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const auto fail = [&](const Error& error) {
     analysis.failed = true;
     warnings.push_back({error.message, true});
-    talk.Warn(error.message);
+    log.Warn(error.message);
   };
   // Half of its processes before the layers and half of them behind R, so that a clock that wanders is the same for
   // all.
@@ -309,7 +309,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     framework.contract = MainContract(stored);
     framework.sampling = FrameworkSampling(options);
     framework.budget = budget;
-    return MeasureFramework(installation, options.model, framework, talk);
+    return MeasureFramework(installation, options.model, framework, log);
   };
   bool has_runs = false;
   for (const FrameworkOptions& framework : options.frameworks) {
@@ -321,7 +321,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     // It is measured on the processor: of another device such a run would be no run at all.
     const bool runs_here = here.device.kind == DeviceKind::kCpu;
     if (!is_known && !runs_here)
-      talk.Say(framework.framework + " is measured on CPUs only; `infimum import` takes runs on " + here.device.name);
+      log.Say(framework.framework + " is measured on CPUs only; `infimum import` takes runs on " + here.device.name);
     // Which inputs a known run had is not told.
     const bool measures = !is_known || options.measure_again || !framework.inputs.empty();
     if (!measures || !runs_here || !goes_on()) continue;
@@ -335,7 +335,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
         fail(run.error());
       } else {
         warnings.push_back({run.error().message, true});
-        talk.Warn(fmt::format("{}; continuing without a run of {}", run.error().message, framework.framework));
+        log.Warn(fmt::format("{}; continuing without a run of {}", run.error().message, framework.framework));
       }
     }
   }
@@ -361,10 +361,10 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     CampaignOptions campaign = options.campaign;
     // However long the framework took: on busy cores it has fewer samples, and the layers would have none.
     campaign.budget = std::max(Left(start, budget - peaks_time - cold_time - show_time), budget / (is_short ? 2 : 3));
-    talk.Say(fmt::format(
+    log.Say(fmt::format(
         "measuring {} configurations of layers and regions within {} s; Ctrl-C stops and reports what is known by then",
         plan.entries.size(), campaign.budget.count()));
-    const Result<CampaignEnd> end = RunCampaign(installation, plan, campaign, *store, talk);
+    const Result<CampaignEnd> end = RunCampaign(installation, plan, campaign, *store, log);
     // What was measured before a runner failed is in the store and worth its report.
     const Status measured = end ? end->failure : Status(end.error());
     if (!measured) {
@@ -373,7 +373,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       warnings.push_back({fmt::format("The budget of {} s is spent; run the same command again to continue",
                                       options.campaign.budget.count()),
                           false});
-      talk.Say("the budget is spent; run the same command again to continue");
+      log.Say("the budget is spent; run the same command again to continue");
     }
   }
   // A few seconds' work beside the campaign's; what is left of a spent budget is one.
@@ -382,21 +382,21 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     campaign.budget =
         std::max(Left(start, options.campaign.budget), std::min(options.campaign.budget / 8, kTransformsTime));
     const Result<Bracket> timed =
-        WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, talk);
+        WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, log);
     if (!timed && !Interrupted()) fail(timed.error());
   }
   if (needs_cold && goes_on()) {
     CampaignOptions campaign = options.campaign;
     campaign.budget = std::max(Left(start, budget - peaks_time - show_time), cold_time / 2);
-    const Status measured = MeasureColdWeights(installation, here, analysis.graph, selection, campaign, *store, talk);
+    const Status measured = MeasureColdWeights(installation, here, analysis.graph, selection, campaign, *store, log);
     if (!measured && !Interrupted()) fail(measured.error());
   }
   if (shows && goes_on()) {
     const SteadyTime end =
         std::max(start + budget - peaks_time - run_time, std::chrono::steady_clock::now() + budget / kShowShare / 2);
-    if (std::optional<std::string> why = RunAsOneProgram(options, installation, end, *store, talk)) {
+    if (std::optional<std::string> why = RunAsOneProgram(options, installation, end, *store, log)) {
       warnings.push_back({*why, true});
-      talk.Warn(*why);
+      log.Warn(*why);
     }
   }
   for (RunProfile& run : fresh) {
@@ -408,7 +408,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
         warnings.push_back(
             {fmt::format("Only the first half of the processes of {} counts: {}", run.framework, again.error().message),
              true});
-        talk.Warn(warnings.back().text);
+        log.Warn(warnings.back().text);
       }
     }
     run.device = selection.device.text;
@@ -418,13 +418,13 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
                                       "the machine is quiet",
                                       run.framework, run.noisy),
                           true});
-      talk.Warn(warnings.back().text);
+      log.Warn(warnings.back().text);
     }
   }
   // All of the memory's curve, and a second look at the rest: a clock that was low at first would make the floor too
   // high. Where other work made all else late it is the next call's.
   if (more_peaks && goes_on() && Left(start, budget) >= peaks_time / 2) {
-    const Status again = MeasurePeaks(installation, options.campaign, PeaksMeasured::kWhole, *store, talk);
+    const Status again = MeasurePeaks(installation, options.campaign, PeaksMeasured::kWhole, *store, log);
     if (!again && !Interrupted()) return again.error();
   }
   analysis.interrupted = Interrupted();

@@ -2,7 +2,7 @@
 //
 //   AnalysisOptions options;
 //   options.model = "resnet50.onnx";
-//   Result<Analysis> analysis = Analyze(options, talk);
+//   Result<Analysis> analysis = Analyze(options, log);
 //
 // Steps that the store can already answer are skipped: the second time nothing is measured. An interrupt ends the step
 // under way; what is known by then is reported, and what is missing is named.
@@ -52,7 +52,7 @@ struct Analysis {
   bool interrupted = false;
 };
 
-Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk);
+Result<Analysis> Analyze(const AnalysisOptions& options, ProgressLog& log);
 
 // The report's part alone, from what the store has: nothing is measured, no child is started but to describe this
 // device when `device` is empty.

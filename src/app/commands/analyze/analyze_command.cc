@@ -23,19 +23,19 @@ struct AnalyzeOptions {
   std::string device;
   std::string report;
   OutputFormat format = OutputFormat::kTable;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 // Here it measures; of another device the store or a data sheet is all there is.
-Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::string& device, Talk& talk) {
+Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::string& device, ProgressLog& log) {
   if (const std::optional<std::string> backend = BackendOfDevice(device)) {
     INFIMUM_RETURN_IF_ERROR(CheckBackend(device, analysis.campaign.backend));
     AnalysisOptions own = analysis;
     own.campaign.backend = *backend;
-    return Analyze(own, talk);
+    return Analyze(own, log);
   }
-  if (device.empty()) return Analyze(analysis, talk);
-  talk.Say("another device: uses the store and its data sheet; nothing is measured");
+  if (device.empty()) return Analyze(analysis, log);
+  log.Say("another device: uses the store and its data sheet; nothing is measured");
   StoredAnalysisOptions stored;
   stored.model = analysis.model;
   stored.dims = analysis.dims;
@@ -61,10 +61,10 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
       options.report.empty() ? DefaultReportPath(options.model, options.analysis.anonymize) : options.report;
   INFIMUM_RETURN_IF_ERROR(CheckReportForm(report_path));
 
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   if (std::ranges::count(options.frameworks, "all") > 0 && options.framework.module.empty())
-    talk.Say("--framework all leaves out pytorch, which runs a module and not the file: --module FILE.py:NAME");
-  INFIMUM_ASSIGN_OR_RETURN(const Analysis result, AnalyzeHereOrThere(analysis, options.device, talk));
+    log.Say("--framework all leaves out pytorch, which runs a module and not the file: --module FILE.py:NAME");
+  INFIMUM_ASSIGN_OR_RETURN(const Analysis result, AnalyzeHereOrThere(analysis, options.device, log));
   if (options.report.empty()) report_path = PathOfOwnReport(report_path, result.report.graph.sha256);
   INFIMUM_RETURN_IF_ERROR(WriteReport(report_path, result.report));
   SummaryOptions summary;
@@ -117,7 +117,7 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
            "report to write; .html, .md, .json or .csv (default: MODEL's name, .html; with --anonymize model.html)");
   AddAnonymize(command, options->analysis.anonymize);
   AddFormat(command, options->format);
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunAnalyze(*options); });
 }
 

@@ -9,7 +9,7 @@
 #include "infimum/db/store.h"
 #include "infimum/measurement/plan.h"
 #include "reports/text/csv.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
@@ -31,7 +31,7 @@ struct BenchOptions {
   Shard shard;
   std::string emitted;  // a folder for emitted programs, which run behind the runner; empty: none
   OutputFormat format = OutputFormat::kTable;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 // Programs that `emit` has for what a backend's runner measures.
@@ -150,7 +150,8 @@ Result<std::vector<std::pair<std::string, EmittedProject>>> ProjectsOf(const Ben
 std::vector<Measurement> BenchEmitted(const BenchOptions& options, const CampaignOptions& campaign,
                                       const Installation& installation,
                                       const std::vector<std::pair<std::string, EmittedProject>>& projects,
-                                      const std::vector<Measurement>& rows, Store& store, Talk& talk, Status& failure) {
+                                      const std::vector<Measurement>& rows, Store& store, ProgressLog& log,
+                                      Status& failure) {
   std::vector<Measurement> emitted;
   const Result<RunnerDescription> here = DescribeRunner(installation, campaign);
   if (!here.ok()) {
@@ -167,7 +168,7 @@ std::vector<Measurement> BenchEmitted(const BenchOptions& options, const Campaig
         is_checked};
     // On processors a program has all that the library offers.
     if (library != "onednn") request.arguments = {"--tier", std::string(Name(campaign.tier))};
-    Result<EmittedRun> run = RunEmitted(installation, project, request, store, talk);
+    Result<EmittedRun> run = RunEmitted(installation, project, request, store, log);
     if (run.ok()) {
       emitted.insert(emitted.end(), run->rows.begin(), run->rows.end());
     } else {
@@ -178,14 +179,14 @@ std::vector<Measurement> BenchEmitted(const BenchOptions& options, const Campaig
 }
 
 // How far emitted programs are from the runner.
-void SayRatios(const std::vector<Measurement>& rows, const std::vector<Measurement>& emitted, Talk& talk) {
+void SayRatios(const std::vector<Measurement>& rows, const std::vector<Measurement>& emitted, ProgressLog& log) {
   std::vector<double> ratios;
   for (const Measurement& row : rows)
     if (const std::optional<double> ratio = EmittedRatio(row, emitted)) ratios.push_back(*ratio);
-  if (ratios.empty()) return talk.Say("the runner and the emitted programs measured no candidate in common");
+  if (ratios.empty()) return log.Say("the runner and the emitted programs measured no candidate in common");
   std::ranges::sort(ratios);
-  talk.Say(fmt::format("emitted / runner: {:.3f} in the median of {}, {:.3f} to {:.3f}", ratios[ratios.size() / 2],
-                       CountText(ratios.size(), "candidate"), ratios.front(), ratios.back()));
+  log.Say(fmt::format("emitted / runner: {:.3f} in the median of {}, {:.3f} to {:.3f}", ratios[ratios.size() / 2],
+                      CountText(ratios.size(), "candidate"), ratios.front(), ratios.back()));
 }
 
 Result<int> RunBench(const BenchOptions& options) {
@@ -202,14 +203,14 @@ Result<int> RunBench(const BenchOptions& options) {
   if (!options.emitted.empty()) {
     INFIMUM_ASSIGN_OR_RETURN(projects, ProjectsOf(options, plan));
   }
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   campaign.origin = {fmt::format("bench {} {}", UtcNow(), getpid()), "infimum bench"};
   campaign.hand_back = true;
   const InterruptHold hold;  // what it found by then is shown
-  INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, plan, campaign, *store, talk));
-  if (end.budget_spent) talk.Say("the budget is spent before all was measured; a larger --budget reaches the rest");
+  INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, plan, campaign, *store, log));
+  if (end.budget_spent) log.Say("the budget is spent before all was measured; a larger --budget reaches the rest");
 
   // What this campaign found, not what the store knew before: whoever measures again wants to see it.
   std::vector<Measurement> rows = end.measured;
@@ -221,17 +222,17 @@ Result<int> RunBench(const BenchOptions& options) {
   std::optional<std::vector<Measurement>> emitted;
   Status emitted_failure;
   if (!projects.empty() && end.failure.ok() && !end.interrupted)
-    emitted = BenchEmitted(options, campaign, installation, projects, rows, *store, talk, emitted_failure);
+    emitted = BenchEmitted(options, campaign, installation, projects, rows, *store, log, emitted_failure);
   const std::vector<Measurement>* const beside = emitted ? &*emitted : nullptr;
   const Section table = MakeTable(plan, rows, beside);
   INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, "-",
                                       {.table = [&] { return SectionTable(table, TerminalWidth()); },
                                        .json = [&] { return MakeJson(rows, beside); },
                                        .csv = [&] { return SectionCsv(table); }}));
-  talk.Say(fmt::format("{} rows added to {}", rows.size(), ShownAddress(options.database)));
+  log.Say(fmt::format("{} rows added to {}", rows.size(), ShownAddress(options.database)));
   INFIMUM_RETURN_IF_ERROR(end.failure);
   INFIMUM_RETURN_IF_ERROR(emitted_failure);
-  if (beside != nullptr) SayRatios(rows, *beside, talk);
+  if (beside != nullptr) SayRatios(rows, *beside, log);
   return end.interrupted ? kFailed : kDone;
 }
 
@@ -265,7 +266,7 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
       "also write, build and run the sources that emit has for it, in this new folder, and show both times; beyond the "
       "budget, which is the runner's");
   AddFormat(command, options->format);
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunBench(*options); });
 }
 

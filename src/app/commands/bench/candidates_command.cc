@@ -76,7 +76,7 @@ struct CandidatesOptions {
   std::string workload;
   CandidateQuestion question;
   OutputFormat format = OutputFormat::kTable;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Section MakeTable(const CandidateList& list) {
@@ -104,12 +104,12 @@ Result<int> RunCandidates(const CandidatesOptions& options) {
                   {.table = [&] { return SectionTable(table, TerminalWidth()); },
                    .json = [&] { return nlohmann::json::parse(FormatCandidateList(list)).dump(2, ' ', false) + "\n"; },
                    .csv = [&] { return SectionCsv(table); }}));
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   const std::string asked = list.library + (list.version.empty() ? "" : " " + list.version);
-  talk.Say(fmt::format("{} candidate{} of {}{}, contract {}, tier {}", list.candidates.size(),
-                       list.candidates.size() == 1 ? "" : "s", asked, list.device.empty() ? "" : " on " + list.device,
-                       Name(list.contract), Name(list.tier)));
-  if (!list.refusal.empty()) talk.Say("not offered: " + list.refusal);
+  log.Say(fmt::format("{} candidate{} of {}{}, contract {}, tier {}", list.candidates.size(),
+                      list.candidates.size() == 1 ? "" : "s", asked, list.device.empty() ? "" : " on " + list.device,
+                      Name(list.contract), Name(list.tier)));
+  if (!list.refusal.empty()) log.Say("not offered: " + list.refusal);
   return kDone;
 }
 
@@ -148,7 +148,7 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
   AddContract(command, options->question.contract);
   AddThreads(command, options->question.threads);
   AddFormat(command, options->format);
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunCandidates(*options); });
 }
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "infimum/base/text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/processes/child_process.h"
 #include "src/readers/read_results.h"
 
@@ -56,11 +56,11 @@ Result<EmittedRun> Import(const std::filesystem::path& results, const EmittedReq
 }  // namespace
 
 Result<EmittedRun> RunEmitted(const Installation& installation, const EmittedProject& project,
-                              const EmittedRequest& request, Store& store, Talk& talk) {
-  for (const LeftOut& left : project.left_out) talk.Say(fmt::format("not emitted: '{}': {}", left.what, left.reason));
+                              const EmittedRequest& request, Store& store, ProgressLog& log) {
+  for (const LeftOut& left : project.left_out) log.Say(fmt::format("not emitted: '{}': {}", left.what, left.reason));
   const std::filesystem::path build = request.folder / "build";
   INFIMUM_RETURN_IF_ERROR(WriteProject(project, request.folder));
-  talk.Say(fmt::format("{}: compiling {}", request.folder.string(), CountText(project.layers, "source")));
+  log.Say(fmt::format("{}: compiling {}", request.folder.string(), CountText(project.layers, "source")));
   const std::string cmake = installation.CMake()[0];
   std::vector<std::string> configure = installation.CMake();
   configure.insert(configure.end(), {"-S", request.folder.string(), "-B", build.string()});
@@ -70,13 +70,13 @@ Result<EmittedRun> RunEmitted(const Installation& installation, const EmittedPro
   std::vector<std::string> program{(build / (request.library + "_benchmarks")).string(),
                                    "--benchmark_out=" + results.string(), "--benchmark_out_format=json"};
   program.insert(program.end(), request.arguments.begin(), request.arguments.end());
-  talk.Say(fmt::format("{}: running", program[0]));
+  log.Say(fmt::format("{}: running", program[0]));
   INFIMUM_RETURN_IF_ERROR(
       RunStep("running the emitted program", program,
               {{"OMP_NUM_THREADS", std::to_string(request.threads)}, {"INFIMUM_DEVICE", request.device}}));
   INFIMUM_ASSIGN_OR_RETURN(EmittedRun run, Import(results, request, store));
   const std::size_t left_out = static_cast<std::size_t>(std::ranges::count_if(run.rows, std::not_fn(request.keeps)));
-  talk.Say(fmt::format(
+  log.Say(fmt::format(
       "{}: {} added, {} known{}", results.string(), CountText(static_cast<std::size_t>(run.kept.added), "row"),
       run.kept.known,
       left_out == 0 ? "" : fmt::format("; {} left out, which the runner has not measured and checked", left_out)));

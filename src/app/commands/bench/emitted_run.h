@@ -1,7 +1,7 @@
 // What `infimum emit` writes for a plan, built, run and read: the same candidates as the runner's, in programs that
 // have nothing of infimum's.
 //
-//   Result<EmittedRun> run = RunEmitted(installation, project, {.folder = "benchmarks/onednn"}, store, talk);
+//   Result<EmittedRun> run = RunEmitted(installation, project, {.folder = "benchmarks/onednn"}, store, log);
 //   run->rows   // all of "benchmarks/onednn/results.json"
 #pragma once
 
@@ -35,6 +35,6 @@ struct EmittedRun {
 
 // An error names the step that failed (writing, CMake, compiling, running) and its last lines.
 Result<EmittedRun> RunEmitted(const Installation& installation, const EmittedProject& project,
-                              const EmittedRequest& request, Store& store, Talk& talk);
+                              const EmittedRequest& request, Store& store, ProgressLog& log);
 
 }  // namespace infimum

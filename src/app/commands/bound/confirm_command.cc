@@ -37,7 +37,7 @@ namespace {
 // regions, and those that cannot be told from them, in more and more repetitions.
 //
 //   ConfirmOptions options{.model = "resnet50.onnx", .width = 0.02};
-//   Result<Confirmation> done = Confirm(options, talk);
+//   Result<Confirmation> done = Confirm(options, log);
 //   done->converged    // or the budget was spent, or more repetitions no longer help
 //
 // Every round of it is an ordinary campaign: its rows are in the store as they come, and the next bound has them.
@@ -138,7 +138,7 @@ std::vector<Decider> WorthConfirming(const Bracket& bracket, double width) {
 }
 
 // Works on the device that it runs on, with what the store has of it; layers that nobody measured stay missing.
-Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
+Result<Confirmation> Confirm(const ConfirmOptions& options, ProgressLog& log) {
   using SteadyTime = std::chrono::steady_clock;
   const auto start = SteadyTime::now();
   Confirmation done;
@@ -186,11 +186,10 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
     campaign.budget = options.campaign.budget - spent;
     campaign.rounds = repetitions;
     campaign.candidates = CandidatesOf(deciders);
-    talk.Say(fmt::format(
+    log.Say(fmt::format(
         "the interval is {:.1f} % of the bound: measuring {} of {} configurations again, {} repetitions each",
         100 * done.width, deciders.size(), done.bracket.deciders.size(), repetitions));
-    INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end,
-                             RunCampaign(installation, PlanOf(deciders), campaign, *store, talk));
+    INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, PlanOf(deciders), campaign, *store, log));
     INFIMUM_RETURN_IF_ERROR(end.failure);
     if (end.interrupted || end.budget_spent) {
       INFIMUM_ASSIGN_OR_RETURN(done.bracket, ComputeBracket(done.graph, *store, selection));
@@ -210,7 +209,7 @@ struct ConfirmCommandOptions {
   std::vector<std::string> backend_options;
   OutputFormat format = OutputFormat::kTable;
   std::string output = "-";
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 // One line, without its end.
@@ -243,15 +242,15 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
   confirm.width = options.percent / 100;
   INFIMUM_ASSIGN_OR_RETURN(confirm.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(confirm.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
-  Talk talk = options.talk.Make();
-  INFIMUM_ASSIGN_OR_RETURN(const Confirmation done, Confirm(confirm, talk));
+  ProgressLog log = options.log.Make();
+  INFIMUM_ASSIGN_OR_RETURN(const Confirmation done, Confirm(confirm, log));
   INFIMUM_RETURN_IF_ERROR(WriteAnswer(
       options.format, options.output,
       {.table =
            [&] { return BoundTable(done.graph, done.bracket, false, TerminalWidth()) + Outcome(done, confirm) + "\n"; },
        .json = [&] { return ConfirmJson(done, confirm); },
        .csv = [&] { return BoundCsv(done.graph, done.bracket, false); }}));
-  if (options.format != OutputFormat::kTable) talk.Say(Outcome(done, confirm));
+  if (options.format != OutputFormat::kTable) log.Say(Outcome(done, confirm));
   if (done.interrupted) return kFailed;
   return done.converged ? kDone : kGateFailed;
 }
@@ -284,7 +283,7 @@ void AddConfirmCommand(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   AddFormat(command, options->format);
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunConfirm(*options); });
 }
 

@@ -21,7 +21,7 @@ struct CampaignCommand {
   std::vector<std::string> backend_options;
   std::int64_t shard = 0;
   OutputFormat format = OutputFormat::kTable;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Result<int> RunPrepare(const CampaignCommand& command) {
@@ -38,10 +38,10 @@ Result<int> RunPrepare(const CampaignCommand& command) {
   INFIMUM_ASSIGN_OR_RETURN(const CampaignFolder campaign,
                            CampaignFolder::Prepare(command.folder, std::move(settings), Format(plan),
                                                    installation.share() / "campaign", installation.program()));
-  Talk talk = command.talk.Make();
-  talk.Say(fmt::format("{}: {} in {} parts for each kind of devices; read and change what the scheduler gets, then:",
-                       campaign.path().string(), CountText(static_cast<std::size_t>(workloads), "workload"),
-                       campaign.settings().shards));
+  ProgressLog log = command.log.Make();
+  log.Say(fmt::format("{}: {} in {} parts for each kind of devices; read and change what the scheduler gets, then:",
+                      campaign.path().string(), CountText(static_cast<std::size_t>(workloads), "workload"),
+                      campaign.settings().shards));
   std::string lines;
   for (const std::string& line : campaign.Submissions()) lines += line + "\n";
   INFIMUM_RETURN_IF_ERROR(WriteOutput("-", lines));
@@ -63,9 +63,9 @@ Result<int> RunOnePart(const CampaignCommand& command) {
     return UsageError(fmt::format("--kind {}: the campaign has {}", Quoted(kind), Join(settings.kinds, ", ")));
   if (command.shard < 0 || command.shard >= settings.shards)
     return UsageError(fmt::format("--shard {}: the campaign has parts 0 to {}", command.shard, settings.shards - 1));
-  Talk talk = command.talk.Make();
+  ProgressLog log = command.log.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
-  INFIMUM_RETURN_IF_ERROR(MeasurePart(*campaign, kind, command.shard, installation, talk));
+  INFIMUM_RETURN_IF_ERROR(MeasurePart(*campaign, kind, command.shard, installation, log));
   return kDone;
 }
 
@@ -126,7 +126,7 @@ void AddCampaignCommand(CLI::App& app, Invocation& invocation) {
     AddValue(command, "--cache", settings.cache, "C", "what the caches hold: warm, cold, cold-weights, or several")
         ->capture_default_str();
     AddBackend(command, settings.backend, options->backend_options);
-    AddTalk(command, options->talk);
+    AddProgressLog(command, options->log);
   }
   {
     const auto [command, options] =
@@ -137,7 +137,7 @@ void AddCampaignCommand(CLI::App& app, Invocation& invocation) {
     command->add_option("DIR", options->folder, "the campaign's folder")->required();
     AddValue(command, "--shard", options->shard, "I", "the part, from 0")->required();
     AddValue(command, "--kind", options->kind, "NAME", "the kind of this machine's device (default: the first)");
-    AddTalk(command, options->talk);
+    AddProgressLog(command, options->log);
   }
   {
     const auto [command, options] =

@@ -31,7 +31,7 @@ class TimingLock {
     if (descriptor_ >= 0) close(descriptor_);
   }
 
-  Status Wait(Talk& talk) {
+  Status Wait(ProgressLog& log) {
     const std::string path =
         (std::filesystem::temp_directory_path() / fmt::format("infimum-timing-{}.lock", getuid())).string();
     descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -40,7 +40,7 @@ class TimingLock {
     while (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK) return Error{path + ": cannot be locked: " + std::strerror(errno)};
       if (Interrupted()) return Error{"interrupted while another part was timed on this machine"};
-      if (!std::exchange(said, true)) talk.Say("waiting: another part is timed on this machine");
+      if (!std::exchange(said, true)) log.Say("waiting: another part is timed on this machine");
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
     return {};
@@ -53,7 +53,7 @@ class TimingLock {
 }  // namespace
 
 Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std::int64_t shard,
-                   const Installation& installation, Talk& talk) {
+                   const Installation& installation, ProgressLog& log) {
   const CampaignSettings& settings = campaign.settings();
   const std::string part = fmt::format("part {} of {} ({})", shard, settings.shards, kind);
   const std::filesystem::path done = campaign.of_part(kind, shard, "done");
@@ -64,7 +64,7 @@ Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std:
 
   const InterruptHold hold;
   TimingLock lock;
-  INFIMUM_RETURN_IF_ERROR(lock.Wait(talk));
+  INFIMUM_RETURN_IF_ERROR(lock.Wait(log));
   CampaignOptions options;
   options.backend = settings.backend;
   options.threads = settings.threads;
@@ -80,15 +80,15 @@ Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std:
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t rows, CountRows(installation, options, measured));
     INFIMUM_RETURN_IF_ERROR(WriteFile(expected, fmt::format("{}\n", rows)));
   }
-  if (!is_done) INFIMUM_RETURN_IF_ERROR(RunPart(installation, options, measured, talk));
+  if (!is_done) INFIMUM_RETURN_IF_ERROR(RunPart(installation, options, measured, log));
 
   // Also of a part that is done: a store may be gone, or restored from what it was before.
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(settings.database, OpenMode::kReadWrite));
-  INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, ImportFileOf(measured.journal, {}, *store, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, ImportFileOf(measured.journal, {}, *store, log));
   INFIMUM_RETURN_IF_ERROR(
       WriteFile(done, fmt::format("{} rows, {} of them new\n", count.added + count.known, count.added)));
-  talk.Say(fmt::format("{}{}: {} rows added to {}, {} were known", part, is_done ? " is done" : "", count.added,
-                       ShownAddress(settings.database), count.known));
+  log.Say(fmt::format("{}{}: {} rows added to {}, {} were known", part, is_done ? " is done" : "", count.added,
+                      ShownAddress(settings.database), count.known));
   return {};
 }
 

@@ -1,6 +1,6 @@
 // One part of a campaign, on the machine that this runs on.
 //
-//   MeasurePart(*CampaignFolder::Open("nightly"), "typeA", 3, installation, talk);
+//   MeasurePart(*CampaignFolder::Open("nightly"), "typeA", 3, installation, log);
 //
 // The journal is continued where there is one, and imported when it is whole; a part that is done is
 // imported again, which adds nothing to a store that has it. One part at a time is timed on a machine.
@@ -16,6 +16,6 @@
 namespace infimum::cli {
 
 Status MeasurePart(const CampaignFolder& campaign, const std::string& kind, std::int64_t shard,
-                   const Installation& installation, Talk& talk);
+                   const Installation& installation, ProgressLog& log);
 
 }  // namespace infimum::cli

@@ -8,7 +8,7 @@
 #include "analyzer/gap/run_latency.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/commands/compare/dims_of_run.h"
 #include "src/app/commands/compare/run_remarks.h"
 #include "src/app/commands/measure/profile_run.h"

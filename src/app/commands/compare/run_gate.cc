@@ -13,7 +13,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/layer/data_type.h"
 #include "infimum/measurement/verdict.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/models/run_conditions.h"
 
 namespace infimum {

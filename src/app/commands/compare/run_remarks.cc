@@ -9,7 +9,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/db/store.h"
 #include "reports/run/waterfall_writers.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/model_report/run_gap.h"
 #include "src/app/models/run_conditions.h"
 

@@ -10,7 +10,7 @@
 #include "infimum/base/text.h"
 #include "infimum/measurement/measurement_source.h"
 #include "infimum/measurement/verdict.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/commands/compare_sides/bound_sides.h"
 #include "src/app/models/anonymizer.h"
 #include "src/app/models/model_variant.h"

@@ -23,7 +23,7 @@ struct ReportCompareOptions {
   double threshold = 5;  // percent
   OutputFormat format = OutputFormat::kTable;
   std::string output;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 const std::vector<std::string> kAxes = {"device", "library", "contract", "framework", "precision", "change"};
@@ -77,9 +77,9 @@ Result<int> RunReportCompare(const ReportCompareOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const ComparisonReport report, MakeSideReport(sides));
   INFIMUM_RETURN_IF_ERROR(WriteComparison(options, report));
   if (!options.output.empty() && options.output != "-") {
-    Talk talk = options.talk.Make();
-    talk.Say(ComparisonHeadline(report));
-    talk.Say(sides.anonymize ? "wrote the report" : fmt::format("wrote {}", options.output));
+    ProgressLog log = options.log.Make();
+    log.Say(ComparisonHeadline(report));
+    log.Say(sides.anonymize ? "wrote the report" : fmt::format("wrote {}", options.output));
   }
   return kDone;
 }
@@ -134,7 +134,7 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
   AddFormat(command, options->format);
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for the page on standard output");
   AddAnonymize(command, options->sides.anonymize);
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunReportCompare(*options); });
 }
 

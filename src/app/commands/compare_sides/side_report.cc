@@ -10,7 +10,7 @@
 #include "analyzer/gap/run_latency.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/commands/compare/run_comparison.h"
 #include "src/app/commands/compare_sides/bound_sides.h"
 #include "src/app/commands/replay/upper_limits.h"

@@ -8,8 +8,8 @@
 #include "analyzer/floor/residency.h"
 #include "analyzer/gap/run_latency.h"
 #include "infimum/base/text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/bound/estimate_question.h"
 #include "src/app/models/model_variant.h"
@@ -63,12 +63,12 @@ FrameworkOptions StatedOf(const PlannedCell& planned) {
 }  // namespace
 
 Result<CellRunner> CellRunner::Make(const CellRunnerOptions& options, const Installation& installation, Store& store,
-                                    Talk& talk) {
+                                    ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, options.campaign));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store.Peaks(here.device.Key()));
   if (peaks.rates.empty() && options.measures_peaks) {
-    talk.Say("measuring the device's peaks, for the floors");
-    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kWhole, store, talk));
+    log.Say("measuring the device's peaks, for the floors");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kWhole, store, log));
   }
   INFIMUM_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::Make());
   return CellRunner(options, installation, store, std::move(here), std::move(folder));
@@ -261,7 +261,7 @@ Result<CellRunner::Rows> CellRunner::RowsOf(const PlannedCell& planned, Latency 
 }
 
 Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& prepared, const CellMethod& method,
-                                   Talk& talk) {
+                                   ProgressLog& log) {
   if (prepared.refusal) return *prepared.refusal;
   const EvaluationCell& cell = planned.cell;
   if (const auto storage = StorageOfCell(cell.contract); storage && storage->weights)
@@ -294,7 +294,7 @@ Result<CellResult> CellRunner::Run(const PlannedCell& planned, const Prepared& p
       failure = FrameworkFailure::kUnsupported;
       return fits.error();
     }
-    return MeasureFramework(installation_, file.path, options, talk);
+    return MeasureFramework(installation_, file.path, options, log);
   };
   Result<RunProfile> run = measure();
   file.Remove();

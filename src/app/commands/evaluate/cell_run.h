@@ -1,8 +1,8 @@
 // A cell, run: its model as a file, what is known of it beforehand, and the framework's time of it.
 //
-//   Result<CellRunner> runner = CellRunner::Make({}, installation, *store, talk);
+//   Result<CellRunner> runner = CellRunner::Make({}, installation, *store, log);
 //   Result<CellRunner::Prepared> prepared = runner->Prepare(planned, true);   // facts, or why it cannot be run
-//   Result<CellResult> result = runner->Run(planned, *prepared, planned.cell.method, talk);
+//   Result<CellResult> result = runner->Run(planned, *prepared, planned.cell.method, log);
 //
 // A model of a family is a file for as long as it is needed.
 #pragma once
@@ -43,7 +43,7 @@ class CellRunner {
  public:
   // Describes the device here; its peaks are measured where floors need them and the store has none.
   static Result<CellRunner> Make(const CellRunnerOptions& options, const Installation& installation, Store& store,
-                                 Talk& talk);
+                                 ProgressLog& log);
 
   const RunnerDescription& here() const { return here_; }
   // An error where a cell is of a device that nothing is known of, or of a framework, mode or option that there is not.
@@ -70,7 +70,8 @@ class CellRunner {
 
   // Measures it, by its own method or another; what goes wrong in the framework is a state of the result. An error
   // where we ourselves cannot go on.
-  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, const CellMethod& method, Talk& talk);
+  Result<CellResult> Run(const PlannedCell& planned, const Prepared& prepared, const CellMethod& method,
+                         ProgressLog& log);
 
  private:
   CellRunner(const CellRunnerOptions& options, const Installation& installation, Store& store, RunnerDescription here,

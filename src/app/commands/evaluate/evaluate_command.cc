@@ -13,7 +13,7 @@
 #include "infimum/base/text.h"
 #include "reports/sweep/sweep_report.h"
 #include "reports/text/csv.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
@@ -38,7 +38,7 @@ struct EvaluateOptions {
   std::vector<std::string> backend_options;
   OutputFormat format = OutputFormat::kTable;
   std::string output = "-";
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 // "2/8": every eighth cell from the second on.
@@ -90,13 +90,9 @@ bool IsNoisy(const CellResult& result) {
 
 class Evaluating {
  public:
-  Evaluating(const EvaluateOptions& options, const EvaluationFile& file, Store& store, CellRunner& runner, Talk& talk)
-      : options_(options),
-        file_(file),
-        store_(store),
-        runner_(runner),
-        talk_(talk),
-        worker_(WorkerHere(runner.here())) {}
+  Evaluating(const EvaluateOptions& options, const EvaluationFile& file, Store& store, CellRunner& runner,
+             ProgressLog& log)
+      : options_(options), file_(file), store_(store), runner_(runner), log_(log), worker_(WorkerHere(runner.here())) {}
 
   // The cells of this process, those that others have begun left to them.
   Status Run(const Part& part) {
@@ -105,11 +101,11 @@ class Evaluating {
       if (file_.cells[i].cell.quantity == CellQuantity::kLatency) mine.push_back(i);
     for (std::size_t done = 0; done < mine.size() && !Interrupted(); ++done) {
       const PlannedCell& planned = file_.cells[mine[done]];
-      talk_.Progress(planned.name + ", " + ConditionsOf(planned.cell), static_cast<std::int64_t>(done),
-                     static_cast<std::int64_t>(mine.size()), std::nullopt);
+      log_.Progress(planned.name + ", " + ConditionsOf(planned.cell), static_cast<std::int64_t>(done),
+                    static_cast<std::int64_t>(mine.size()), std::nullopt);
       INFIMUM_RETURN_IF_ERROR(RunOne(planned));
     }
-    talk_.EndProgress();
+    log_.EndProgress();
     return {};
   }
 
@@ -126,15 +122,15 @@ class Evaluating {
       if (before == nullptr) {
         one.verification.not_comparable = NotComparable(planned, attempts, device);
       } else {
-        talk_.Progress("verifying " + planned.name, static_cast<std::int64_t>(i),
-                       static_cast<std::int64_t>(file_.cells.size()), std::nullopt);
+        log_.Progress("verifying " + planned.name, static_cast<std::int64_t>(i),
+                      static_cast<std::int64_t>(file_.cells.size()), std::nullopt);
         const Status done = VerifyOne(planned, *before->result, one);
         if (Interrupted()) break;
         INFIMUM_RETURN_IF_ERROR(done);
       }
       verified.push_back(std::move(one));
     }
-    talk_.EndProgress();
+    log_.EndProgress();
     return verified;
   }
 
@@ -156,7 +152,7 @@ class Evaluating {
   }
 
   Result<CellResult> Measure(const Measuring& cell) {
-    return runner_.Run(cell.planned, cell.prepared, cell.planned.cell.method, talk_);
+    return runner_.Run(cell.planned, cell.prepared, cell.planned.cell.method, log_);
   }
 
   // Within the time limit of the cell.
@@ -167,7 +163,7 @@ class Evaluating {
     method.time_limit_s -= took;
     // As many again take as long again.
     if (took > method.time_limit_s) return std::string("more do not fit into its time limit");
-    INFIMUM_ASSIGN_OR_RETURN(const CellResult more, runner_.Run(cell.planned, cell.prepared, method, talk_));
+    INFIMUM_ASSIGN_OR_RETURN(const CellResult more, runner_.Run(cell.planned, cell.prepared, method, log_));
     result.repetitions.insert(result.repetitions.end(), more.repetitions.begin(), more.repetitions.end());
     return more.state == CellState::kOk ? std::string() : "more of them: " + more.reason;
   }
@@ -219,8 +215,8 @@ class Evaluating {
         }
         const auto is_later = [&](const CellAttempt& other) { return other.id > one.id; };
         if (std::ranges::none_of(before, is_later))
-          talk_.Warn(fmt::format("{} ({}) was begun at {} and never ended, as its worker is gone: it is run again",
-                                 planned.name, planned.hash.substr(0, 12), one.begun_at));
+          log_.Warn(fmt::format("{} ({}) was begun at {} and never ended, as its worker is gone: it is run again",
+                                planned.name, planned.hash.substr(0, 12), one.begun_at));
       }
       return true;
     });
@@ -241,8 +237,8 @@ class Evaluating {
     if (!result.ok()) return result.error();
     INFIMUM_RETURN_IF_ERROR(store_.EndCell(*begun, *result));
     if (result->state != CellState::kOk)
-      talk_.Warn(fmt::format("{} ({}): {}: {}", planned.name, planned.hash.substr(0, 12), Name(result->state),
-                             result->reason));
+      log_.Warn(fmt::format("{} ({}): {}: {}", planned.name, planned.hash.substr(0, 12), Name(result->state),
+                            result->reason));
     return {};
   }
 
@@ -278,7 +274,7 @@ class Evaluating {
   const EvaluationFile& file_;
   Store& store_;
   CellRunner& runner_;
-  Talk& talk_;
+  ProgressLog& log_;
   std::string worker_;
   std::size_t held_ = 0, compared_ = 0;
   std::map<std::string, StoredCell> known_;
@@ -353,7 +349,7 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
     file.hash = HashOf(file.cells);
   }
   if (!options.other.empty()) return ShowDifferences(options, file);
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   CellRunnerOptions runner_options = options.runner;
   INFIMUM_ASSIGN_OR_RETURN(runner_options.campaign.backend_options,
                            ParsePairs(options.backend_options, "--backend-option"));
@@ -364,9 +360,9 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
                            OpenStore(is_new ? ":memory:" : options.database,
                                      options.list && !is_new ? OpenMode::kReadOnly : OpenMode::kReadWrite));
-  INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(runner_options, installation, *store, talk));
+  INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(runner_options, installation, *store, log));
   if (const Status known = runner.CheckCells(file.cells); !known.ok()) return Within(options.file, known.error());
-  Evaluating evaluating(options, file, *store, runner, talk);
+  Evaluating evaluating(options, file, *store, runner, log);
   if (options.verify) {
     INFIMUM_RETURN_IF_ERROR(store->SaveEvaluation(ToStored(file)));
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<VerifiedCell> verified, evaluating.Verify(*part));
@@ -381,7 +377,7 @@ Result<int> RunEvaluate(const EvaluateOptions& options) {
     INFIMUM_RETURN_IF_ERROR(store->SaveEvaluation(ToStored(file)));
     INFIMUM_RETURN_IF_ERROR(evaluating.Run(*part));
     if (evaluating.held() > 0)
-      talk.Say(fmt::format("{} left to other processes, which measure them now", CountText(evaluating.held(), "cell")));
+      log.Say(fmt::format("{} left to other processes, which measure them now", CountText(evaluating.held(), "cell")));
   }
   SweepReport report;
   report.name = file.evaluation.name;
@@ -430,7 +426,7 @@ void AddEvaluateCommand(CLI::App& app, Invocation& invocation) {
   AddBackend(command, options->runner.campaign.backend, options->backend_options);
   AddFormat(command, options->format);
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunEvaluate(*options); });
 }
 

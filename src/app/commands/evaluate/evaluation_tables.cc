@@ -8,8 +8,8 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/json_values.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

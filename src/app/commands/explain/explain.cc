@@ -9,7 +9,7 @@
 #include "analyzer/rows/workload_candidates.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/commands/explain/framework_like.h"
 #include "src/app/commands/measure/profile_run.h"
 #include "src/app/commands/replay/upper_limits.h"
@@ -124,11 +124,11 @@ RunProfile ExplainedRun(const Explanation& explanation, const ExplainOptions& op
   return run;
 }
 
-Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk) {
+Result<Explanation> ExplainModel(const ExplainOptions& options, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
                            OpenStore(options.replay.database, OpenMode::kReadWrite));
-  INFIMUM_ASSIGN_OR_RETURN(const ReplayPlan plan, PlanReplay(options.replay, installation, *store, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const ReplayPlan plan, PlanReplay(options.replay, installation, *store, log));
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunProfile> run, RunOf(options, plan, *store));
   INFIMUM_ASSIGN_OR_RETURN(const CandidatesOfModel known, CandidatesOf(plan.graph, *store, plan.bracket.selection));
   const FrameworkLike other = FrameworkLikeOf(plan, known, run ? &*run : nullptr);
@@ -154,13 +154,13 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk) {
       MakeDesign(choices.factors.size(),
                  ReplicatesFor(choices.factors.size(), ExpectedTime(plan.bracket), options.budget), options.seed);
   for (const DesignRun& one : design) schedule.design.push_back(one.levels);
-  talk.Say(fmt::format("{} choices between {} and {}; whole inferences for {}", choices.factors.size(),
-                       explanation.level0, explanation.level1,
-                       FormatDuration(std::chrono::duration_cast<Clock::Duration>(options.budget))));
+  log.Say(fmt::format("{} choices between {} and {}; whole inferences for {}", choices.factors.size(),
+                      explanation.level0, explanation.level1,
+                      FormatDuration(std::chrono::duration_cast<Clock::Duration>(options.budget))));
   INFIMUM_ASSIGN_OR_RETURN(
       const ReplayResult result,
       RunOnTensors(installation, options.replay, schedule,
-                   {"--rounds", "1", "--budget", fmt::format("{}s", options.budget.count())}, talk));
+                   {"--rounds", "1", "--budget", fmt::format("{}s", options.budget.count())}, log));
   if (const std::optional<std::string> fault = result.FirstFault()) return Error{"wrong numbers: " + *fault};
   INFIMUM_RETURN_IF_ERROR(
       EstimateFrom(design, {result.inferences.begin(), result.inferences.end()}, result.beats, explanation));

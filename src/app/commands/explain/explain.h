@@ -2,7 +2,7 @@
 // and off in whole inferences within one process.
 //
 //   ExplainOptions options{.replay = {.model = "resnet50.onnx"}, .run = "resnet50.run.json"};
-//   Result<Explanation> explanation = ExplainModel(options, talk);
+//   Result<Explanation> explanation = ExplainModel(options, log);
 //   explanation->effects.effects[3].value   // what the framework-like kernel of the fourth factor costs
 #pragma once
 
@@ -32,7 +32,7 @@ struct ExplainOptions {
 
 // An error where nothing can be switched, where numbers were wrong, or where the budget was too short for so many
 // factors. What was found is kept in the store, as a run of the framework "infimum-explain".
-Result<Explanation> ExplainModel(const ExplainOptions& options, Talk& talk);
+Result<Explanation> ExplainModel(const ExplainOptions& options, ProgressLog& log);
 
 // What both kinds of experiment share.
 

@@ -19,14 +19,14 @@ struct ExplainCommandOptions {
   std::string keep;
   OutputFormat format = OutputFormat::kTable;
   std::string output = "-";
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Result<int> RunExplain(const ExplainCommandOptions& options) {
   if ((options.explain.switches == framework::kPyTorch) != !options.explain.module.empty())
     return UsageError("--switches pytorch goes with --module, and with nothing else does that");
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   ExplainOptions explain = options.explain;
   explain.run = options.run;
   explain.replay.model = options.model;
@@ -35,7 +35,7 @@ Result<int> RunExplain(const ExplainCommandOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(explain.replay.campaign.backend_options,
                            ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(const Explanation explanation,
-                           explain.switches.empty() ? ExplainModel(explain, talk) : ExplainSwitches(explain, talk));
+                           explain.switches.empty() ? ExplainModel(explain, log) : ExplainSwitches(explain, log));
   INFIMUM_RETURN_IF_ERROR(WriteAnswer(options.format, options.output,
                                       {.table = [&] { return ExplanationText(explanation, TerminalWidth()); },
                                        .json = [&] { return ExplanationJson(explanation); },
@@ -99,7 +99,7 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
       ->needs(switches);
   AddFormat(command, options->format);
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunExplain(*options); });
 }
 

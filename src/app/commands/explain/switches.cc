@@ -79,7 +79,7 @@ std::vector<DesignRun> DesignOfSwitches(std::size_t factors, std::size_t replica
   return design;
 }
 
-Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainOptions& options, Talk& talk) {
+Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainOptions& options, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
   ScriptRun script{.framework = options.switches,
                    .task = "explain",
@@ -92,10 +92,10 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
     if (!IsQuantity(name))
       script.arguments.insert(script.arguments.end(), {"--dim", fmt::format("{}={}", name, extent)});
   if (!options.module.empty()) script.arguments.insert(script.arguments.end(), {"--module", options.module});
-  talk.Say("looking for the switches of " + options.switches + " that change anything for this model");
+  log.Say("looking for the switches of " + options.switches + " that change anything for this model");
   INFIMUM_ASSIGN_OR_RETURN(
       FoundSwitches found,
-      ReadAnswer<FoundSwitches>(RunScript(installation, script, folder.path(), talk), options.switches));
+      ReadAnswer<FoundSwitches>(RunScript(installation, script, folder.path(), log), options.switches));
   if (found.factors.empty()) return Error{"no switch of " + options.switches + " changes anything for this model"};
 
   // Half of the inferences are those that the timed ones follow.
@@ -111,11 +111,11 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
     factor.kind = FactorKind::kSwitch;
     script.arguments.insert(script.arguments.end(), {"--switch", factor.name});
   }
-  talk.Say(fmt::format("{} switches of {} {}; whole inferences for {}", found.factors.size(), options.switches,
-                       found.version, FormatDuration(std::chrono::duration_cast<Clock::Duration>(options.budget))));
+  log.Say(fmt::format("{} switches of {} {}; whole inferences for {}", found.factors.size(), options.switches,
+                      found.version, FormatDuration(std::chrono::duration_cast<Clock::Duration>(options.budget))));
   INFIMUM_ASSIGN_OR_RETURN(
       const SwitchedTimes timed,
-      ReadAnswer<SwitchedTimes>(RunScript(installation, script, folder.path(), talk), options.switches));
+      ReadAnswer<SwitchedTimes>(RunScript(installation, script, folder.path(), log), options.switches));
 
   SwitchedRun run;
   Explanation& explanation = run.explanation;
@@ -136,7 +136,7 @@ Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainO
   return run;
 }
 
-Result<Explanation> ExplainSwitches(const ExplainOptions& options, Talk& talk) {
+Result<Explanation> ExplainSwitches(const ExplainOptions& options, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.replay.model, ReadOptions{options.replay.dims}));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
@@ -145,7 +145,7 @@ Result<Explanation> ExplainSwitches(const ExplainOptions& options, Talk& talk) {
   if (here.device.kind != DeviceKind::kCpu)
     return Error{
         fmt::format("--switches: {} is switched on a processor, not on {}", options.switches, here.device.name)};
-  INFIMUM_ASSIGN_OR_RETURN(SwitchedRun run, RunSwitches(installation, options, talk));
+  INFIMUM_ASSIGN_OR_RETURN(SwitchedRun run, RunSwitches(installation, options, log));
   run.explanation.device = here.device.name;
   RunProfile kept = ExplainedRun(run.explanation, options, {run.level0});
   kept.noisy = run.noisy;

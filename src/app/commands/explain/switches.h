@@ -2,7 +2,7 @@
 // off, in whole inferences of that framework within one process.
 //
 //   ExplainOptions options{.replay = {.model = "resnet50.onnx"}, .switches = "onnxruntime"};
-//   Result<Explanation> explanation = ExplainSwitches(options, talk);
+//   Result<Explanation> explanation = ExplainSwitches(options, log);
 //   explanation->factors[1].name               // "NCHWc layout"
 //   explanation->effects.effects[1].value      // what an inference takes longer without it
 //
@@ -26,9 +26,9 @@ struct SwitchedRun {
   std::string noisy;     // as in RunProfile
 };
 // Without a store or a device.
-Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainOptions& options, Talk& talk);
+Result<SwitchedRun> RunSwitches(const Installation& installation, const ExplainOptions& options, ProgressLog& log);
 
 // Kept in the store, as ExplainModel does.
-Result<Explanation> ExplainSwitches(const ExplainOptions& options, Talk& talk);
+Result<Explanation> ExplainSwitches(const ExplainOptions& options, ProgressLog& log);
 
 }  // namespace infimum

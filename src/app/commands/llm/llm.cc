@@ -10,7 +10,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/commands/llm/language_model.h"
 #include "src/core/graph/run_time_quantities.h"
 #include "src/readers/onnx/read_model.h"
@@ -300,7 +300,7 @@ Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options, bool hashes_
   return file;
 }
 
-Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk) {
+Result<SweepReport> MakeLlmReport(const LlmOptions& options, ProgressLog& log) {
   std::vector<std::string> remarks;
   // Weights of many GB are hashed only where the store may have results of them.
   bool has_results = false;
@@ -311,7 +311,7 @@ Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk) {
     has_results = !attempts.empty();
   }
   INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(options, has_results, &remarks));
-  INFIMUM_ASSIGN_OR_RETURN(SweepReport report, MakeSweepReport(options.sweep, file, talk));
+  INFIMUM_ASSIGN_OR_RETURN(SweepReport report, MakeSweepReport(options.sweep, file, log));
   if (!has_results)
     for (SweepCell& cell : report.cells) cell.hash.clear();
   report.remarks.insert(report.remarks.end(), remarks.begin(), remarks.end());

@@ -3,7 +3,7 @@
 //
 //   LlmOptions options{.decode = "model.onnx", .contexts = {1024, 8192}, .devices = {"h100-sxm"}};
 //   Result<EvaluationFile> file = MakeLlmEvaluation(options);     // to be written, measured, verified
-//   Result<SweepReport> report = MakeLlmReport(options, talk);    // least times, and what the store has
+//   Result<SweepReport> report = MakeLlmReport(options, log);    // least times, and what the store has
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,6 @@ Result<std::string> ContractOfWeights(const std::string& weights);
 // `hashes_weights`: as CellsOf() has it. `remarks`: gets what was asked for and the files cannot take.
 Result<EvaluationFile> MakeLlmEvaluation(const LlmOptions& options, bool hashes_weights = true,
                                          std::vector<std::string>* remarks = nullptr);
-Result<SweepReport> MakeLlmReport(const LlmOptions& options, Talk& talk);
+Result<SweepReport> MakeLlmReport(const LlmOptions& options, ProgressLog& log);
 
 }  // namespace infimum

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "infimum/base/text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/command.h"
 #include "src/app/commands/llm/llm.h"
 #include "src/app/model_report/report_output.h"
@@ -25,7 +25,7 @@ struct LlmCommandOptions {
   std::vector<std::string> backend_options;
   OutputFormat format = OutputFormat::kTable;
   std::string output;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 // "1k,8k,128k" and "1..8k*2" in words that ranges are made of: k behind a number is 1,024.
@@ -75,15 +75,15 @@ Result<int> RunLlm(const LlmCommandOptions& options) {
   if (llm.sweep.devices.empty())
     return UsageError(fmt::format("--device {}: it names no device; here is this one", Quoted(options.devices)));
   INFIMUM_ASSIGN_OR_RETURN(llm.sweep.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   if (!options.evaluation.empty()) {
     INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, MakeLlmEvaluation(llm, false));
     INFIMUM_RETURN_IF_ERROR(WriteOutput(options.evaluation, file.text));
-    talk.Say(fmt::format("wrote {}: {}", options.evaluation, CountText(file.cells.size(), "cell")));
+    log.Say(fmt::format("wrote {}: {}", options.evaluation, CountText(file.cells.size(), "cell")));
     return kDone;
   }
   llm.sweep.measures_peaks = std::ranges::find(llm.sweep.devices, "here") != llm.sweep.devices.end();
-  INFIMUM_ASSIGN_OR_RETURN(const SweepReport report, MakeLlmReport(llm, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const SweepReport report, MakeLlmReport(llm, log));
   const auto json = [&] { return SweepJson(report); };
   const auto csv = [&] { return SweepCsv(report); };
   if (options.output.empty()) {
@@ -95,7 +95,7 @@ Result<int> RunLlm(const LlmCommandOptions& options) {
                                                            .markdown = [&] { return SweepMarkdown(report); },
                                                            .json = json,
                                                            .csv = csv}));
-  if (options.output != "-") talk.Say(fmt::format("wrote {}", options.output));
+  if (options.output != "-") log.Say(fmt::format("wrote {}", options.output));
   return kDone;
 }
 
@@ -137,7 +137,7 @@ void AddLlmCommand(CLI::App& app, Invocation& invocation) {
   AddBackend(command, options->llm.sweep.campaign.backend, options->backend_options);
   AddFormat(command, options->format);
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for the page on standard output");
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunLlm(*options); });
 }
 

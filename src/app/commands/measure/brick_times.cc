@@ -15,7 +15,7 @@
 #include "infimum/base/utf8.h"
 #include "infimum/measurement/statistics.h"
 #include "reports/inspect/inspect_totals.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/section.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/readers/onnx/read_model.h"
@@ -104,7 +104,7 @@ void Compose(ComposedTime& composed) {
 
 Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::path& model,
                                    const FrameworkOptions& options, const synth::Cut& cut, const BrickRuns& runs,
-                                   Talk& talk) {
+                                   ProgressLog& log) {
   std::vector<synth::BrickSource> models;
   INFIMUM_ASSIGN_OR_RETURN(synth::BrickSource source, synth::BrickSource::Open(model, options.dims));
   models.push_back(std::move(source));
@@ -119,7 +119,7 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
                             kLeastOperationsOfAByte * static_cast<double>(totals.parameter_bytes.value);
   FrameworkOptions of_whole = options;
   of_whole.layers = false;
-  Talk silent(Loudness::kQuiet, false, [](std::string_view) {});
+  ProgressLog silent(Loudness::kQuiet, false, [](std::string_view) {});
   Result<RunProfile> whole = MeasureFramework(installation, model, of_whole, silent);
   if (whole.ok()) {
     if (!EndToEndOf(*whole)) composed.why_not_whole = "noisy: " + whole->noisy;
@@ -159,10 +159,9 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
     measured.push_back(i);
     INFIMUM_RETURN_IF_ERROR(WriteFile(files.back(), content));
   }
-  talk.Say(fmt::format("{} of {}, {} of them measured before; the others in {}: {} x {:.3g} s for each",
-                       CountText(bricks.size() - 1, "brick"), Printable(ModelName(model)), composed.known,
-                       options.framework, options.repetitions,
-                       std::chrono::duration<double>(options.sampling).count()));
+  log.Say(fmt::format("{} of {}, {} of them measured before; the others in {}: {} x {:.3g} s for each",
+                      CountText(bricks.size() - 1, "brick"), Printable(ModelName(model)), composed.known,
+                      options.framework, options.repetitions, std::chrono::duration<double>(options.sampling).count()));
   FrameworkOptions of_brick = options;
   of_brick.layers = false;
   of_brick.dims.clear();
@@ -173,7 +172,7 @@ Result<ComposedTime> MeasureBricks(const Installation& installation, const fs::p
                              MeasureInTurn(installation,
                                            {files.begin() + static_cast<std::ptrdiff_t>(begin),
                                             files.begin() + static_cast<std::ptrdiff_t>(end)},
-                                           of_brick, talk));
+                                           of_brick, log));
     for (std::size_t i = begin; i < end; ++i) {
       BrickTime& time = composed.bricks[measured[i]];
       if (const Result<RunProfile>& one = found[i - begin]; one.ok()) {

@@ -55,7 +55,7 @@ struct BrickRuns {
 
 Result<ComposedTime> MeasureBricks(const Installation& installation, const std::filesystem::path& model,
                                    const FrameworkOptions& options, const synth::Cut& cut, const BrickRuns& runs,
-                                   Talk& talk);
+                                   ProgressLog& log);
 
 // The bricks that are a layer or a region, which the store knows by their text, as rows "observed/openvino-2026.4.1"
 // that brackets of any model find: a framework's own time of just that, less what a call costs. Caches are warm.

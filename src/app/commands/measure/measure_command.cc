@@ -38,7 +38,7 @@ struct MeasureOptions {
   bool by_bricks = false;
   synth::Cut cut{synth::CutInto::kBlocks, 20, ""};
   std::string output;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Latency MedianOf(const std::vector<Latency>& samples) { return Summarize(samples).median; }
@@ -60,9 +60,9 @@ std::string ProfiledText(const RunProfile& run, Latency end_to_end) {
 // A profiler makes nothing faster.
 constexpr double kClearlyFaster = 0.97;
 
-void WarnOfNoise(const RunProfile& run, Latency end_to_end, Talk& talk) {
+void WarnOfNoise(const RunProfile& run, Latency end_to_end, ProgressLog& log) {
   if (run.profiled.empty() || MedianOf(run.profiled) > kClearlyFaster * end_to_end) return;
-  talk.Warn(
+  log.Warn(
       "inferences under the profiler were faster than those without: other programs disturbed the latter; measure "
       "again on a quiet machine");
 }
@@ -77,7 +77,7 @@ Result<RunnerDescription> DescribeHere(const Installation& installation, const C
 }
 
 Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions framework, const Installation& installation,
-                            RunnerDescription here, Store& store, Talk& talk) {
+                            RunnerDescription here, Store& store, ProgressLog& log) {
   const DeviceKey device = here.device.Key();
   BrickRuns runs;
   runs.find = [&](const std::string& sha256) {
@@ -92,7 +92,7 @@ Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions fram
     return {};
   };
   INFIMUM_ASSIGN_OR_RETURN(const ComposedTime composed,
-                           MeasureBricks(installation, options.model, framework, options.cut, runs, talk));
+                           MeasureBricks(installation, options.model, framework, options.cut, runs, log));
   std::vector<Measurement> rows = ObservedRows(composed, UtcNow());
   if (!rows.empty()) {
     here.environment.libraries = {
@@ -106,10 +106,10 @@ Result<int> MeasureByBricks(const MeasureOptions& options, FrameworkOptions fram
   }
   for (const BrickTime& one : composed.bricks)
     if (!one.latency)
-      talk.Warn(fmt::format("{}, there {} times, is left out of the sum: {}", one.brick.name, one.brick.count(),
-                            Printable(one.why_not)));
+      log.Warn(fmt::format("{}, there {} times, is left out of the sum: {}", one.brick.name, one.brick.count(),
+                           Printable(one.why_not)));
   if (!composed.why_not_whole.empty())
-    talk.Warn("the whole model has no time to hold the sum against: " + Printable(composed.why_not_whole));
+    log.Warn("the whole model has no time to hold the sum against: " + Printable(composed.why_not_whole));
   if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, ComposedJson(composed)));
   if (options.output != "-") INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ComposedText(composed, TerminalWidth())));
   return kDone;
@@ -122,7 +122,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   if (options.by_bricks && !options.framework.inputs.empty())
     return UsageError("--by-bricks: --inputs are the model's, and bricks have others");
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   FrameworkOptions framework = options.framework;
   INFIMUM_ASSIGN_OR_RETURN(framework.dims, options.dims.Parse());
   framework.threads = options.campaign.threads;
@@ -153,9 +153,9 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   framework.device = device.kind;
   if (device.kind == DeviceKind::kGpu) framework.device_name = device.name;
   if (options.by_bricks)
-    return MeasureByBricks(options, std::move(framework), installation, std::move(here), *store, talk);
-  INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
-  for (const std::string& warning : run.warnings) talk.Warn(warning);
+    return MeasureByBricks(options, std::move(framework), installation, std::move(here), *store, log);
+  INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, log));
+  for (const std::string& warning : run.warnings) log.Warn(warning);
   run.device = device.Key().text;
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store->ImportRun(run));
   INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(ModelName(options.model), graph, framework.dims)));
@@ -165,7 +165,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
       fmt::format("{} kept in {}", count.added == 1 ? "run" : "known run", ShownAddress(options.database));
   const std::optional<Latency> time = EndToEndOf(run);
   if (!time) {
-    talk.Warn("the run is noisy and will not be compared with a bound: measure again while the machine is quiet");
+    log.Warn("the run is noisy and will not be compared with a bound: measure again while the machine is quiet");
     if (options.output == "-") return kDone;
     INFIMUM_RETURN_IF_ERROR(
         WriteOutput("-", fmt::format("{} {}: noisy, {}; {}\n", Printable(run.framework),
@@ -173,7 +173,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
     return kDone;
   }
   const Latency end_to_end = *time;
-  WarnOfNoise(run, end_to_end, talk);
+  WarnOfNoise(run, end_to_end, log);
   if (options.output != "-") {
     std::string threads;
     if (device.kind == DeviceKind::kCpu)
@@ -231,7 +231,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   // Of bricks, in the model's own types, without a profiler.
   for (const char* other : {"--keep-profile", "--mode", "--module", "--contract"})
     by_bricks->excludes(command->get_option(other));
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunMeasure(*options); });
 }
 

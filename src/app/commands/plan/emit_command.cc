@@ -22,25 +22,25 @@ struct EmitCommandOptions {
   std::vector<std::string> libraries{"onednn"};
   std::vector<std::string> candidates;
   std::string folder;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
-Status WriteOne(const EmittedProject& project, const std::filesystem::path& folder, Talk& talk) {
+Status WriteOne(const EmittedProject& project, const std::filesystem::path& folder, ProgressLog& log) {
   INFIMUM_RETURN_IF_ERROR(WriteProject(project, folder));
   for (const LeftOut& left : project.left_out)
     // Whole: two regions differ in their ends. The text of a plan has no characters that need escapes.
-    talk.Say(fmt::format("left out: '{}': {}", left.what, left.reason));
+    log.Say(fmt::format("left out: '{}': {}", left.what, left.reason));
   const auto counted = [](std::size_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
   };
-  talk.Say(fmt::format("{} written to {}, {} left out; see {}/README.md to build them",
-                       counted(project.layers, "source"), folder.string(), project.left_out.size(), folder.string()));
+  log.Say(fmt::format("{} written to {}, {} left out; see {}/README.md to build them",
+                      counted(project.layers, "source"), folder.string(), project.left_out.size(), folder.string()));
   return {};
 }
 
 Result<int> RunEmit(const EmitCommandOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Plan plan, options.plan.Read(options.contract));
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   const bool is_all = std::ranges::count(options.libraries, "all") > 0;
   const std::vector<std::string> libraries = is_all ? EmittableLibraries() : options.libraries;
   const bool is_alone = libraries.size() == 1;
@@ -51,13 +51,13 @@ Result<int> RunEmit(const EmitCommandOptions& options) {
         EmitProject(plan, {library, options.candidates, std::string(InfimumVersion())});
     if (!project.ok()) {
       // A library that has none of the layers is no reason against the others; a folder that cannot be written is.
-      if (!is_alone) talk.Say(fmt::format("{}: {}", library, project.error().message));
+      if (!is_alone) log.Say(fmt::format("{}: {}", library, project.error().message));
       refusal = project.error();
       continue;
     }
     std::filesystem::path folder = options.folder;
     if (!is_alone) folder /= library;
-    INFIMUM_RETURN_IF_ERROR(WriteOne(*project, folder, talk));
+    INFIMUM_RETURN_IF_ERROR(WriteOne(*project, folder, log));
     ++written;
   }
   if (written == 0 && refusal) return *refusal;
@@ -89,7 +89,7 @@ void AddEmitCommand(CLI::App& app, Invocation& invocation) {
           "only this candidate, by name; may be given again (default: all that the library offers)");
   AddValue(command, "-o,--output", options->folder, "DIR", "folder to make; it must not exist, or be empty")
       ->required();
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunEmit(*options); });
 }
 

@@ -26,7 +26,7 @@ struct PlanCommandOptions {
   bool all = false;
   bool no_regions = false;
   std::string output = "-";
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Result<int> RunPlan(const PlanCommandOptions& options) {
@@ -75,8 +75,8 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
     INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), *store, selection, rule));
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Format(plan)));
-  options.talk.Make().Say(fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(),
-                                      ShownAddress(options.database)));
+  options.log.Make().Say(fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(),
+                                     ShownAddress(options.database)));
   return kDone;
 }
 
@@ -103,7 +103,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--no-regions", options->no_regions, "single layers only, no fusable regions");
   command->add_flag("--all", options->all, "include what the store already has");
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunPlan(*options); });
 }
 

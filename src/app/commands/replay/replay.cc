@@ -31,10 +31,10 @@ std::chrono::seconds LeftUntil(std::chrono::steady_clock::time_point end) {
 
 // Runs a child whose last word on standard error is its complaint. Exit codes other than 0 are errors.
 Status RunChild(const std::vector<std::string>& arguments, std::string_view what, const ReplayOptions& options,
-                Talk& talk) {
+                ProgressLog& log) {
   std::string complaint;
   const auto take_error = [&](std::string_view line) {
-    talk.Detail(line);
+    log.Detail(line);
     if (!TrimSpace(line).empty()) complaint = std::string(TrimSpace(line));
   };
   ProcessRequest request;
@@ -57,7 +57,7 @@ void AddDims(const std::map<std::string, std::int64_t>& dims, std::vector<std::s
 }
 
 Status WriteTensors(const Installation& installation, const ReplayOptions& options,
-                    const std::filesystem::path& schedule, const std::filesystem::path& folder, Talk& talk) {
+                    const std::filesystem::path& schedule, const std::filesystem::path& folder, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path script, installation.FrameworkScript(framework::kOnnxRuntime));
   std::vector<std::string> arguments{installation.Python(options.python),
                                      (script.parent_path() / "write_replay_tensors.py").string(),
@@ -67,13 +67,13 @@ Status WriteTensors(const Installation& installation, const ReplayOptions& optio
                                      "--output",
                                      folder.string()};
   AddDims(options.dims, arguments);
-  return RunChild(arguments, "ONNX Runtime could not compute the model's tensors", options, talk);
+  return RunChild(arguments, "ONNX Runtime could not compute the model's tensors", options, log);
 }
 
 Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayOptions& options,
                                  const std::filesystem::path& schedule, const std::filesystem::path& folder,
                                  const std::filesystem::path& output, const std::vector<std::string>& more,
-                                 Talk& talk) {
+                                 ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(options.campaign.backend));
   std::vector<std::string> arguments{runner.string(), "--replay",      schedule.string(),
                                      "--tensors",     folder.string(), "-o",
@@ -82,7 +82,7 @@ Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayO
   for (const auto& [name, value] : options.campaign.backend_options) {
     arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
   }
-  const Status ran = RunChild(arguments, "the replay failed", options, talk);
+  const Status ran = RunChild(arguments, "the replay failed", options, log);
   // A runner that found wrong numbers fails, and has written which.
   Result<std::string> text = ReadFile(output);
   if (!text.ok()) return ran.ok() ? text.error() : ran.error();
@@ -185,7 +185,7 @@ ReplayCandidate ByName(const Candidate& candidate) {
 }
 
 Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& installation, Store& store,
-                              Talk& talk) {
+                              ProgressLog& log) {
   ReplayPlan plan;
   INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract, true, true));
   plan.graph = std::move(under.graph);
@@ -204,8 +204,8 @@ Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& 
   const bool has_peaks = std::any_of(peaks.rates.begin(), peaks.rates.end(),
                                      [&](const PeakRate& rate) { return rate.threads == selection.threads; });
   if (!has_peaks) {
-    talk.Say("measuring the device's peaks (rates of memory and caches, arithmetic by type)");
-    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kFirst, store, talk));
+    log.Say("measuring the device's peaks (rates of memory and caches, arithmetic by type)");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, PeaksMeasured::kFirst, store, log));
   }
   BracketOptions taken;
   taken.takes = [&](const FusableRegion& region) { return options.regions && CanReplay(region); };
@@ -213,12 +213,12 @@ Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& 
   transforms.budget = kReplayTransformsTime;
   if (options.end) transforms.budget = std::min(transforms.budget, LeftUntil(*options.end));
   INFIMUM_ASSIGN_OR_RETURN(plan.bracket,
-                           WithTransformTimes(installation, plan.graph, store, selection, taken, transforms, talk));
+                           WithTransformTimes(installation, plan.graph, store, selection, taken, transforms, log));
   const auto unmeasured = std::ranges::count_if(plan.bracket.layers, [](const LayerLatency& layer) {
     return !layer.candidate && layer.status != LatencyStatus::kFree;
   });
   if (unmeasured > 0) {
-    talk.Warn(
+    log.Warn(
         fmt::format("{} of {} layers are not measured and run with the library's default algorithm; `infimum analyze "
                     "{}` measures them",
                     unmeasured, plan.bracket.layers.size(), options.model.string()));
@@ -229,7 +229,7 @@ Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& 
 
 Result<ReplayResult> RunOnTensors(const Installation& installation, const ReplayOptions& options,
                                   const ReplaySchedule& schedule, const std::vector<std::string>& arguments,
-                                  Talk& talk) {
+                                  ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder temporary, TemporaryFolder::Make());
   const std::filesystem::path folder = options.keep.empty() ? temporary.path() : options.keep;
   std::error_code error;
@@ -237,28 +237,28 @@ Result<ReplayResult> RunOnTensors(const Installation& installation, const Replay
   if (error) return Error{folder.string() + ": cannot be made: " + error.message()};
   const std::filesystem::path file = folder / "schedule.json";
   INFIMUM_RETURN_IF_ERROR(WriteFile(file, FormatReplaySchedule(schedule)));
-  talk.Say("making weights, inputs and expected outputs with ONNX Runtime");
-  INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, file, folder / "tensors", talk));
-  talk.Say(fmt::format("replaying {} steps; each is checked once", schedule.steps.size()));
+  log.Say("making weights, inputs and expected outputs with ONNX Runtime");
+  INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, file, folder / "tensors", log));
+  log.Say(fmt::format("replaying {} steps; each is checked once", schedule.steps.size()));
   std::vector<std::string> all = arguments;
   if (options.end) {
     std::ranges::copy(SamplingUntil(*options.end, schedule.steps.size(), options.rounds), std::back_inserter(all));
     all.insert(all.end(), {"--budget", fmt::format("{}s", LeftUntil(*options.end).count())});
   }
   INFIMUM_ASSIGN_OR_RETURN(ReplayResult result, RunSchedule(installation, options, file, folder / "tensors",
-                                                            folder / "replay.json", all, talk));
+                                                            folder / "replay.json", all, log));
   for (const ReplayPart& part : result.parts)
     if (part.step >= schedule.steps.size()) return Error{"the runner reported a step that is not in the schedule"};
   return result;
 }
 
 Result<Replay> RunPlan(const ReplayOptions& options, const Installation& installation, const ReplayPlan& plan,
-                       Store& store, Talk& talk) {
+                       Store& store, ProgressLog& log) {
   Replay replay;
   INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(plan.graph, plan.candidates, plan.regions));
   if (plan.selected) replay.schedule.contract = Name(*plan.selected);
   INFIMUM_ASSIGN_OR_RETURN(replay.result, RunOnTensors(installation, options, replay.schedule,
-                                                       {"--rounds", std::to_string(options.rounds)}, talk));
+                                                       {"--rounds", std::to_string(options.rounds)}, log));
   if (replay.result.FirstFault()) return replay;
   INFIMUM_RETURN_IF_ERROR(store.ImportRun(ProfileOf(replay, options, plan)));
   // As it is in the file, whatever the contract makes of it.
@@ -271,17 +271,17 @@ Result<Replay> RunPlan(const ReplayOptions& options, const Installation& install
   return replay;
 }
 
-Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
+Result<Replay> ReplayModel(const ReplayOptions& options, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
-  INFIMUM_ASSIGN_OR_RETURN(const ReplayPlan plan, PlanReplay(options, installation, *store, talk));
-  INFIMUM_ASSIGN_OR_RETURN(Replay replay, RunPlan(options, installation, plan, *store, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const ReplayPlan plan, PlanReplay(options, installation, *store, log));
+  INFIMUM_ASSIGN_OR_RETURN(Replay replay, RunPlan(options, installation, plan, *store, log));
   // R stands in a bound that finds the weights as R did.
   if (!replay.result.FirstFault() && replay.result.cache_of_weights() == CacheState::kColdWeights) {
     CampaignOptions campaign = options.campaign;
     campaign.rounds = options.rounds;
     INFIMUM_RETURN_IF_ERROR(
-        MeasureColdWeights(installation, plan.here, plan.graph, plan.bracket.selection, campaign, *store, talk));
+        MeasureColdWeights(installation, plan.here, plan.graph, plan.bracket.selection, campaign, *store, log));
   }
   return replay;
 }

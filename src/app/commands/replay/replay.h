@@ -2,7 +2,7 @@
 // on its weights, with the outputs compared.
 //
 //   ReplayOptions options{.model = "resnet50.onnx", .dims = {{"batch", 1}}};
-//   Result<Replay> replay = ReplayModel(options, talk);
+//   Result<Replay> replay = ReplayModel(options, log);
 //   replay->result.demonstrated()   // R, when replay->result.FirstFault() is absent
 //
 // Weights that the file lacks are random, seeded; expected outputs come from ONNX Runtime in the user's Python. A run
@@ -64,7 +64,8 @@ struct ReplayPlan {
 };
 
 // From the store's rows; peaks, and reorders that the plan needs, are measured where they lack.
-Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& installation, Store& store, Talk& talk);
+Result<ReplayPlan> PlanReplay(const ReplayOptions& options, const Installation& installation, Store& store,
+                              ProgressLog& log);
 
 ReplayCandidate ByName(const Candidate& candidate);
 
@@ -72,14 +73,14 @@ ReplayCandidate ByName(const Candidate& candidate);
 // "--rounds", "3". An error where it could not be run; wrong numbers are in the result.
 Result<ReplayResult> RunOnTensors(const Installation& installation, const ReplayOptions& options,
                                   const ReplaySchedule& schedule, const std::vector<std::string>& arguments,
-                                  Talk& talk);
+                                  ProgressLog& log);
 
 // Runs a plan. R, if the numbers are right, and the model are kept in the store.
 Result<Replay> RunPlan(const ReplayOptions& options, const Installation& installation, const ReplayPlan& plan,
-                       Store& store, Talk& talk);
+                       Store& store, ProgressLog& log);
 
 // Both, and where R found its weights in memory, what decides the bound is measured so as well.
-Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
+Result<Replay> ReplayModel(const ReplayOptions& options, ProgressLog& log);
 
 // The schedule alone, as text, with no candidate named: for a machine that has a runner and its results and nothing
 // else (infimum-microbench-cuda --replay FILE --results JOURNAL). With regions, the largest that can be replayed come

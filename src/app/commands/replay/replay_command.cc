@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "infimum/base/quantity_text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/command.h"
 #include "src/app/commands/replay/replay.h"
 #include "src/app/options.h"
@@ -23,7 +23,7 @@ struct ReplayCommandOptions {
   std::string keep;
   std::string schedule;
   std::string output = "-";
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 CompositionError ErrorOf(const ReplayResult& result) {
@@ -88,7 +88,7 @@ std::string Describe(const Replay& replay) {
 
 Result<int> RunReplay(const ReplayCommandOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   ReplayOptions replay = options.replay;
   replay.model = options.model;
   replay.keep = options.keep;
@@ -100,11 +100,11 @@ Result<int> RunReplay(const ReplayCommandOptions& options) {
     INFIMUM_RETURN_IF_ERROR(WriteOutput(options.schedule, schedule));
     return kDone;
   }
-  INFIMUM_ASSIGN_OR_RETURN(const Replay done, ReplayModel(replay, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const Replay done, ReplayModel(replay, log));
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Describe(done)));
   if (const std::optional<std::string> fault = done.result.FirstFault()) return Error{"wrong numbers: " + *fault};
   if (!done.result.noisy.empty())
-    talk.Warn("the run is noisy and stands in no bound: replay again while the machine is quiet");
+    log.Warn("the run is noisy and stands in no bound: replay again while the machine is quiet");
   return kDone;
 }
 
@@ -142,7 +142,7 @@ void AddReplayCommand(CLI::App& app, Invocation& invocation) {
            "only write the schedule, for a machine that has nothing but a runner:\n"
            "infimum-microbench-NAME --replay FILE --results JOURNAL");
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunReplay(*options); });
 }
 

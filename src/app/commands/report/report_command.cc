@@ -24,7 +24,7 @@ struct ReportOptions {
   std::vector<std::string> backend_options;
   std::string output;
   bool reproduce = false;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 // The run that the report is about, as an evaluation of one cell, which `infimum evaluate` runs again: the cell that it
@@ -88,7 +88,7 @@ Result<int> RunReport(const ReportOptions& options) {
   if (options.reproduce) return Reproduce(options, analysis);
   if (options.output.empty()) output = PathOfOwnReport(output, analysis.report.graph.sha256);
   INFIMUM_RETURN_IF_ERROR(WriteReport(output, analysis.report));
-  if (output != "-") options.talk.Make().Say(fmt::format("wrote {}", output));
+  if (output != "-") options.log.Make().Say(fmt::format("wrote {}", output));
   return kDone;
 }
 
@@ -118,7 +118,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag(
       "--reproduce", options->reproduce,
       "in place of the report an evaluation file that `infimum evaluate` measures the framework's run by");
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunReport(*options); });
   AddReportCompareCommand(*command, invocation);
   AddReportStoreCommand(*command, invocation);

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/commands/report_store/site_filling.h"
 #include "src/app/commands/report_store/site_folder.h"
 #include "src/app/options.h"
@@ -16,25 +16,25 @@ namespace {
 struct ReportStoreOptions {
   SiteOptions site;
   std::string output = "site";
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Result<int> RunReportStore(const ReportStoreOptions& options) {
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   INFIMUM_ASSIGN_OR_RETURN(const SiteFolder folder, SiteFolder::Open(options.output, options.site.anonymize));
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.site.address, OpenMode::kReadOnly));
   INFIMUM_ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintOf(*store, options.site));
   std::optional<SiteCounts> counts = folder.Current(fingerprint);
   if (!counts) {
-    INFIMUM_ASSIGN_OR_RETURN(SiteReport report, MakeSiteReport(*store, options.site, talk));
+    INFIMUM_ASSIGN_OR_RETURN(SiteReport report, MakeSiteReport(*store, options.site, log));
     folder.AddChanges(report);
     INFIMUM_ASSIGN_OR_RETURN(counts, folder.Write(report, fingerprint));
-    talk.Say(
+    log.Say(
         fmt::format("{} on {}", CountText(report.models.size(), "model"), CountText(report.devices.size(), "device")));
   }
-  talk.Say(fmt::format("{} written, {} as they were, {} removed", CountText(counts->written, "file"), counts->unchanged,
-                       counts->removed));
-  talk.Say(fmt::format("open {}/index.html", options.output));
+  log.Say(fmt::format("{} written, {} as they were, {} removed", CountText(counts->written, "file"), counts->unchanged,
+                      counts->removed));
+  log.Say(fmt::format("open {}/index.html", options.output));
   return kDone;
 }
 
@@ -50,7 +50,7 @@ void AddReportStoreCommand(CLI::App& report, Invocation& invocation) {
   AddDatabase(command, options->site.address);
   AddValue(command, "-o,--output", options->output, "DIR", "folder of the site")->capture_default_str();
   AddAnonymize(command, options->site.anonymize);
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunReportStore(*options); });
 }
 

@@ -123,24 +123,24 @@ bool IsNewer(const std::map<std::string, std::string>& there, const std::map<std
 
 class Filling {
  public:
-  Filling(Store& store, const SiteOptions& options, Talk& talk) : store_(store), options_(options), talk_(talk) {
+  Filling(Store& store, const SiteOptions& options, ProgressLog& log) : store_(store), options_(options), log_(log) {
     // Their own paths and names are the owner's.
     if (!options.anonymize) report_.address = ShownAddress(options.address);
     report_.infimum_version = std::string(InfimumVersion());
   }
 
   Result<SiteReport> Make() {
-    talk_.Counting("bounds of models");
+    log_.Counting("bounds of models");
     INFIMUM_RETURN_IF_ERROR(ReadModels());
     INFIMUM_RETURN_IF_ERROR(ReadDevices());
     INFIMUM_RETURN_IF_ERROR(ReadBounds());
     INFIMUM_RETURN_IF_ERROR(ReadRuns());
-    talk_.Counting("layers without a time");
+    log_.Counting("layers without a time");
     INFIMUM_RETURN_IF_ERROR(ReadHoles());
     INFIMUM_RETURN_IF_ERROR(ReadUpgrades());
     INFIMUM_RETURN_IF_ERROR(ReadLayers());
     INFIMUM_RETURN_IF_ERROR(ReadRegrets());
-    talk_.EndProgress();
+    log_.EndProgress();
     return std::move(report_);
   }
 
@@ -391,7 +391,7 @@ class Filling {
   }
 
   Status ReadUpgrade(const std::string& library, const std::string& from, const std::string& to) {
-    talk_.Counting(fmt::format("{} {} to {}", library, from, to));
+    log_.Counting(fmt::format("{} {} to {}", library, from, to));
     INFIMUM_ASSIGN_OR_RETURN(const Answer answer,
                              Answer::To(store_, "library-upgrade", {{"library", library}, {"from", from}, {"to", to}}));
     const std::string name = fmt::format("{} {} {}", AnonymousName(library), VersionText(from), VersionText(to));
@@ -413,8 +413,8 @@ class Filling {
   // Of each model those that take most of its time, by their share on all devices.
   Status ReadLayers() {
     for (std::size_t model = 0; model < report_.models.size(); ++model) {
-      talk_.Progress("layers of models", static_cast<std::int64_t>(model),
-                     static_cast<std::int64_t>(report_.models.size()), std::nullopt);
+      log_.Progress("layers of models", static_cast<std::int64_t>(model),
+                    static_cast<std::int64_t>(report_.models.size()), std::nullopt);
       const auto& [sha256, dims, name] = keys_[model];
       INFIMUM_ASSIGN_OR_RETURN(const Answer answer, Answer::To(store_, "model-layers",
                                                                {{"model", sha256}, {"dims", dims}, {"threads", ""}}));
@@ -463,7 +463,7 @@ class Filling {
 
   Store& store_;
   const SiteOptions& options_;
-  Talk& talk_;
+  ProgressLog& log_;
   Anonymizer anonymizer_;
   SiteReport report_;
   std::vector<ModelKey> keys_;  // by model
@@ -484,8 +484,8 @@ Result<std::string> FingerprintOf(Store& store, const SiteOptions& options) {
   return Sha256(std::as_bytes(std::span(text)));
 }
 
-Result<SiteReport> MakeSiteReport(Store& store, const SiteOptions& options, Talk& talk) {
-  return Filling(store, options, talk).Make();
+Result<SiteReport> MakeSiteReport(Store& store, const SiteOptions& options, ProgressLog& log) {
+  return Filling(store, options, log).Make();
 }
 
 }  // namespace infimum::cli

@@ -1,6 +1,6 @@
 // A site's report from what the store answers to its named questions.
 //
-//   Result<SiteReport> report = MakeSiteReport(*store, {.address = "team.db"}, talk);
+//   Result<SiteReport> report = MakeSiteReport(*store, {.address = "team.db"}, log);
 #pragma once
 
 #include <string>
@@ -21,6 +21,6 @@ struct SiteOptions {
 Result<std::string> FingerprintOf(Store& store, const SiteOptions& options);
 
 // Without changes, which site_folder.h knows.
-Result<SiteReport> MakeSiteReport(Store& store, const SiteOptions& options, Talk& talk);
+Result<SiteReport> MakeSiteReport(Store& store, const SiteOptions& options, ProgressLog& log);
 
 }  // namespace infimum::cli

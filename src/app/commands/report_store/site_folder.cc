@@ -16,7 +16,7 @@
 #include "infimum/base/file_text.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {

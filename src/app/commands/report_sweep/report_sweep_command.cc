@@ -19,7 +19,7 @@ struct ReportSweepOptions {
   double threshold = 5;  // percent
   OutputFormat format = OutputFormat::kTable;
   std::string output;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Status WriteSweep(const ReportSweepOptions& options, const SweepReport& report) {
@@ -40,12 +40,12 @@ Result<int> RunReportSweep(const ReportSweepOptions& options) {
   sweep.evaluation = options.evaluation;
   sweep.threshold = options.threshold / 100;
   INFIMUM_ASSIGN_OR_RETURN(sweep.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
-  Talk talk = options.talk.Make();
-  INFIMUM_ASSIGN_OR_RETURN(const SweepReport report, MakeSweepReport(sweep, talk));
+  ProgressLog log = options.log.Make();
+  INFIMUM_ASSIGN_OR_RETURN(const SweepReport report, MakeSweepReport(sweep, log));
   INFIMUM_RETURN_IF_ERROR(WriteSweep(options, report));
   if (!options.output.empty() && options.output != "-") {
-    talk.Say(SweepHeadline(report));
-    talk.Say(sweep.anonymize ? "wrote the report" : fmt::format("wrote {}", options.output));
+    log.Say(SweepHeadline(report));
+    log.Say(sweep.anonymize ? "wrote the report" : fmt::format("wrote {}", options.output));
   }
   return kDone;
 }
@@ -79,7 +79,7 @@ void AddReportSweepCommand(CLI::App& report, Invocation& invocation) {
   AddFormat(command, options->format);
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for the page on standard output");
   AddAnonymize(command, options->sweep.anonymize);
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunReportSweep(*options); });
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/commands/evaluate/cell_run.h"
 #include "src/app/commands/evaluate/sweep_cells.h"
 #include "src/app/models/anonymizer.h"
@@ -56,8 +56,8 @@ std::vector<PlannedCell> FloorsOf(const std::vector<PlannedCell>& cells, const D
 class SweepFilling {
  public:
   SweepFilling(const SweepOptions& options, const EvaluationFile& file, const Installation& installation, Store& store,
-               Talk& talk)
-      : options_(options), file_(file), installation_(installation), store_(store), talk_(talk) {}
+               ProgressLog& log)
+      : options_(options), file_(file), installation_(installation), store_(store), log_(log) {}
 
   Result<SweepReport> Fill() {
     INFIMUM_ASSIGN_OR_RETURN(attempts_, store_.Attempts(file_.hash));
@@ -192,7 +192,7 @@ class SweepFilling {
       CellRunnerOptions options;
       options.campaign = options_.campaign;
       options.measures_peaks = options_.measures_peaks;
-      INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(options, installation_, store_, talk_));
+      INFIMUM_ASSIGN_OR_RETURN(CellRunner runner, CellRunner::Make(options, installation_, store_, log_));
       runner_ = std::make_unique<CellRunner>(std::move(runner));
     }
     for (std::size_t i = 0; i < most; ++i)
@@ -202,7 +202,7 @@ class SweepFilling {
         const bool has_rows = !swept.cells[i].labels.empty() && swept.peaks.empty();
         if (cells[device][i].state && (!has_rows || *cells[device][i].state != CellState::kOk)) continue;
         if (all >= kManyFloors)
-          talk_.Progress("floors", static_cast<std::int64_t>(done), static_cast<std::int64_t>(all), std::nullopt);
+          log_.Progress("floors", static_cast<std::int64_t>(done), static_cast<std::int64_t>(all), std::nullopt);
         ++done;
         SweepCell& cell = cells[device][i];
         if (cell.state) {
@@ -229,7 +229,7 @@ class SweepFilling {
           INFIMUM_RETURN_IF_ERROR(AddRows(swept.cells[i], cell));
         }
       }
-    talk_.EndProgress();
+    log_.EndProgress();
     if (omitting > 0)
       remarks_.push_back(
           fmt::format("floors of {} leave out layers that are not known, the first that of {}; `infimum inspect` with "
@@ -283,7 +283,7 @@ class SweepFilling {
   const EvaluationFile& file_;
   const Installation& installation_;
   Store& store_;
-  Talk& talk_;
+  ProgressLog& log_;
   std::vector<CellAttempt> attempts_;
   std::vector<SweptDevice> devices_;
   std::vector<std::string> remarks_;
@@ -294,18 +294,18 @@ class SweepFilling {
 
 }  // namespace
 
-Result<SweepReport> MakeSweepReport(const SweepOptions& options, Talk& talk) {
+Result<SweepReport> MakeSweepReport(const SweepOptions& options, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const EvaluationFile file, ReadEvaluationFile(options.evaluation));
-  return MakeSweepReport(options, file, talk);
+  return MakeSweepReport(options, file, log);
 }
 
-Result<SweepReport> MakeSweepReport(const SweepOptions& options, const EvaluationFile& file, Talk& talk) {
+Result<SweepReport> MakeSweepReport(const SweepOptions& options, const EvaluationFile& file, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   const bool is_there = options.measures_peaks || StoreExists(options.database);
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
                            OpenStore(is_there ? options.database : ":memory:",
                                      options.measures_peaks ? OpenMode::kReadWrite : OpenMode::kReadOnly));
-  return SweepFilling(options, file, installation, *store, talk).Fill();
+  return SweepFilling(options, file, installation, *store, log).Fill();
 }
 
 }  // namespace infimum

@@ -2,7 +2,7 @@
 // floors on devices that only a data sheet knows.
 //
 //   SweepOptions options{.evaluation = "fc.json", .devices = {"h200"}};
-//   Result<SweepReport> report = MakeSweepReport(options, talk);
+//   Result<SweepReport> report = MakeSweepReport(options, log);
 //
 // No cell is measured. A floor takes a reading of its model, some milliseconds each.
 #pragma once
@@ -31,7 +31,7 @@ struct SweepOptions {
 };
 
 // An error where there is nothing to report. With `file` of an evaluation that is no file, or is read already.
-Result<SweepReport> MakeSweepReport(const SweepOptions& options, Talk& talk);
-Result<SweepReport> MakeSweepReport(const SweepOptions& options, const EvaluationFile& file, Talk& talk);
+Result<SweepReport> MakeSweepReport(const SweepOptions& options, ProgressLog& log);
+Result<SweepReport> MakeSweepReport(const SweepOptions& options, const EvaluationFile& file, ProgressLog& log);
 
 }  // namespace infimum

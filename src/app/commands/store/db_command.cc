@@ -21,7 +21,7 @@ struct DbOptions {
   std::vector<std::string> sources;
   std::string from, into;
   OutputFormat format = OutputFormat::kTable;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 // Opening it to write makes the tables where there are none and brings old ones up to date.
@@ -35,7 +35,7 @@ Result<int> RunInit(const DbOptions& options) {
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
-  options.talk.Make().Say(fmt::format("{}: an empty store, schema {}", ShownAddress(options.database), facts.schema));
+  options.log.Make().Say(fmt::format("{}: an empty store, schema {}", ShownAddress(options.database), facts.schema));
   return kDone;
 }
 
@@ -46,7 +46,7 @@ Result<int> RunMigrate(const DbOptions& options) {
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
-  options.talk.Make().Say(
+  options.log.Make().Say(
       before == facts.schema
           ? fmt::format("{}: already has schema {}", ShownAddress(options.database), before)
           : fmt::format("{}: from schema {} to {}", ShownAddress(options.database), before, facts.schema));
@@ -81,7 +81,7 @@ Result<int> RunCheck(const DbOptions& options) {
   INFIMUM_RETURN_IF_ERROR(WriteOutput("-", text));
   INFIMUM_RETURN_IF_ERROR(checked);
   if (problems == 0) {
-    options.talk.Make().Say(ShownAddress(options.database) + ": no errors found");
+    options.log.Make().Say(ShownAddress(options.database) + ": no errors found");
     return kDone;
   }
   return Error{fmt::format("{}: {} error{}; restore a backup, or import the files again into a new store",
@@ -123,7 +123,7 @@ Result<int> RunStats(const DbOptions& options) {
 }
 
 Result<int> RunMerge(const DbOptions& options) {
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   // Before anything is changed: a name that is wrong costs nothing.
   std::vector<std::unique_ptr<Store>> sources;
   for (const std::string& source : options.sources) {
@@ -132,9 +132,9 @@ Result<int> RunMerge(const DbOptions& options) {
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> target, OpenStore(options.database, OpenMode::kReadWrite));
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, MergeStores(*sources[i], *target, talk));
-    talk.Say(fmt::format("{}: {} rows added to {}, {} were known", ShownAddress(options.sources[i]), count.added,
-                         ShownAddress(options.database), count.known));
+    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, MergeStores(*sources[i], *target, log));
+    log.Say(fmt::format("{}: {} rows added to {}, {} were known", ShownAddress(options.sources[i]), count.added,
+                        ShownAddress(options.database), count.known));
   }
   return kDone;
 }
@@ -144,14 +144,14 @@ Result<int> RunMergeDevices(const DbOptions& options) {
   if (!StoreExists(options.database)) return Error{ShownAddress(options.database) + ": no such store"};
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const std::string copy, store->MergeDevices({options.from}, {options.into}));
-  options.talk.Make().Say(fmt::format("{}: {} is a part of {} now; as it was, the store is kept in {}",
-                                      ShownAddress(options.database), options.from, options.into, copy));
+  options.log.Make().Say(fmt::format("{}: {} is a part of {} now; as it was, the store is kept in {}",
+                                     ShownAddress(options.database), options.from, options.into, copy));
   return kDone;
 }
 
 Result<int> RunRoles(const DbOptions& options) {
   INFIMUM_RETURN_IF_ERROR(MakeRoles(options.database));
-  options.talk.Make().Say(
+  options.log.Make().Say(
       fmt::format("{}: infimum_reader may read, infimum_writer may read and add; GRANT either to your users",
                   ShownAddress(options.database)));
   return kDone;
@@ -170,7 +170,7 @@ void AddDbCommand(CLI::App& app, Invocation& invocation) {
     auto options = std::make_shared<DbOptions>();
     CLI::App* command = NewCommand(*db, name, what, details, example);
     AddDatabase(command, options->database);
-    AddTalk(command, options->talk);
+    AddProgressLog(command, options->log);
     invocation.Bind(command, [options, run] { return run(*options); });
     return std::pair(command, options);
   };

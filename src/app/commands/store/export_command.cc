@@ -15,15 +15,15 @@ struct ExportOptions {
   RowSelection selection;
   std::string database = "infimum.db";
   std::string output = "-";
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Result<int> RunExport(const ExportOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
   INFIMUM_ASSIGN_OR_RETURN(const ExportCount count, ExportRows(*store, options.selection, options.output));
-  options.talk.Make().Say(fmt::format("{} row{} and {} peak{} written to {}", count.rows, count.rows == 1 ? "" : "s",
-                                      count.peaks, count.peaks == 1 ? "" : "s",
-                                      options.output == "-" ? "standard output" : options.output));
+  options.log.Make().Say(fmt::format("{} row{} and {} peak{} written to {}", count.rows, count.rows == 1 ? "" : "s",
+                                     count.peaks, count.peaks == 1 ? "" : "s",
+                                     options.output == "-" ? "standard output" : options.output));
   return kDone;
 }
 
@@ -51,7 +51,7 @@ void AddExportCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--campaign", selection.campaign, "only from this campaign, by its file's name or its key");
   AddDatabase(command, options->database);
   AddValue(command, "-o,--output", options->output, "FILE", "file to write; - for standard output");
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunExport(*options); });
 }
 

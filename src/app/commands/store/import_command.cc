@@ -12,7 +12,7 @@
 #include "analyzer/alignment/align_run.h"
 #include "infimum/db/store.h"
 #include "infimum/measurement/contract.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "src/app/command.h"
 #include "src/app/commands/measure/profile_run.h"
 #include "src/app/commands/store/store_transfer.h"
@@ -148,11 +148,11 @@ struct ImportOptions {
   std::string model;
   std::int64_t threads = 0;  // 0: as the profile tells
   std::string database = "infimum.db";
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 Result<int> RunImport(const ImportOptions& options) {
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   INFIMUM_ASSIGN_OR_RETURN(const auto dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   if (!options.model.empty()) {
@@ -162,11 +162,11 @@ Result<int> RunImport(const ImportOptions& options) {
     if (options.threads > 0) about.threads = options.threads;
     INFIMUM_ASSIGN_OR_RETURN(const ImportedProfiles imported,
                              ImportProfiles({options.files.begin(), options.files.end()}, about, *store));
-    for (const std::string& remark : imported.remarks) talk.Say(remark);
+    for (const std::string& remark : imported.remarks) log.Say(remark);
     const ImportCount& count = imported.count;
-    talk.Say(fmt::format("{}: {} added, {} {} known", options.model,
-                         CountText(static_cast<std::size_t>(count.added), "run"), count.known,
-                         count.known == 1 ? "was" : "were"));
+    log.Say(fmt::format("{}: {} added, {} {} known", options.model,
+                        CountText(static_cast<std::size_t>(count.added), "run"), count.known,
+                        count.known == 1 ? "was" : "were"));
     return kDone;
   }
   if (!options.profiled.device.empty() || options.profiled.contract || options.threads > 0)
@@ -174,13 +174,13 @@ Result<int> RunImport(const ImportOptions& options) {
   bool failed = false;
   for (const std::string& file : options.files) {
     // A bad file is reported and does not stop the others.
-    const Result<ImportCount> count = ImportFileOf(file, dims, *store, talk);
+    const Result<ImportCount> count = ImportFileOf(file, dims, *store, log);
     if (!count) {
       Complain(count.error().message);
       failed = true;
       continue;
     }
-    talk.Say(fmt::format("{}: {} rows added, {} were known", file, count->added, count->known));
+    log.Say(fmt::format("{}: {} rows added, {} were known", file, count->added, count->known));
   }
   return failed ? kFailed : kDone;
 }
@@ -210,7 +210,7 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
   AddContract(command, options->profiled.contract);
   AddDatabase(command, options->database);
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunImport(*options); });
 }
 

@@ -98,7 +98,7 @@ class RecordOutput {
 }  // namespace
 
 Result<ImportCount> ImportFileOf(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& dims,
-                                 Store& store, Talk& talk) {
+                                 Store& store, ProgressLog& log) {
   if (IsModel(path)) {
     INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(path, ReadOptions{dims}));
     return store.ImportModel(DescribeModel(ModelName(path), graph, dims));
@@ -106,11 +106,11 @@ Result<ImportCount> ImportFileOf(const std::filesystem::path& path, const std::m
   std::size_t rows = 0;
   const auto progress = [&](std::size_t more) {
     rows += more;
-    talk.Counting(fmt::format("{}: {} rows read", path.filename().string(), rows));
+    log.Counting(fmt::format("{}: {} rows read", path.filename().string(), rows));
   };
   Result<ImportCount> count = ImportFile(
-      path, store, [&](const std::string& remark) { talk.Say(remark); }, progress);
-  talk.EndProgress();
+      path, store, [&](const std::string& remark) { log.Say(remark); }, progress);
+  log.EndProgress();
   return count;
 }
 
@@ -162,16 +162,16 @@ Result<ImportCount> MergeEvaluations(Store& from, Store& to) {
 
 }  // namespace
 
-Result<ImportCount> MergeStores(Store& from, Store& to, Talk& talk) {
+Result<ImportCount> MergeStores(Store& from, Store& to, ProgressLog& log) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<StoreImport> import, to.BeginImport({}));
   std::int64_t rows = 0;
   INFIMUM_RETURN_IF_ERROR(from.VisitRows({}, [&](const RowBatch& batch) {
     import->SwitchTo(batch.campaign);
     rows += static_cast<std::int64_t>(batch.rows.size());
-    talk.Counting(fmt::format("{} rows read", rows));
+    log.Counting(fmt::format("{} rows read", rows));
     return import->Add(batch.device, batch.environment, batch.rows, batch.peaks);
   }));
-  talk.EndProgress();
+  log.EndProgress();
   INFIMUM_RETURN_IF_ERROR(from.VisitRuns([&](const RunProfile& run) { return import->AddRun(run); }));
   INFIMUM_RETURN_IF_ERROR(from.VisitModels([&](const StoredModel& model) { return import->AddModel(model); }));
   INFIMUM_ASSIGN_OR_RETURN(ImportCount count, import->Commit());

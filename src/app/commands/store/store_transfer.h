@@ -1,9 +1,9 @@
 // Into and out of stores: files and models in, selections out, one store into another.
 //
-//   ImportFileOf("resnet50.onnx", {.dims = {{"batch", 1}}}, store, talk);    // its layers, so that queries know them
-//   ImportFileOf("campaign.jsonl", {}, store, talk);
+//   ImportFileOf("resnet50.onnx", {.dims = {{"batch", 1}}}, store, log);    // its layers, so that queries know them
+//   ImportFileOf("campaign.jsonl", {}, store, log);
 //   ExportRows(store, {.device = "Tesla V100-SXM2-16GB"}, "v100.jsonl");     // imports again to the same rows
-//   MergeStores(laptop, team, talk);
+//   MergeStores(laptop, team, log);
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace infimum {
 // An ONNX model (told by its extension, .onnx) or a file of results or of a run (told by its content). All of it or,
 // on an error, nothing. Long ones show how many rows they have come to.
 Result<ImportCount> ImportFileOf(const std::filesystem::path& path, const std::map<std::string, std::int64_t>& dims,
-                                 Store& store, Talk& talk);
+                                 Store& store, ProgressLog& log);
 
 struct ExportCount {
   std::int64_t rows = 0;
@@ -31,6 +31,6 @@ Result<ExportCount> ExportRows(Store& store, const RowSelection& selection, cons
 
 // Rows with their campaigns, peaks, runs and models of `from` into `to`, in one transaction; then the results of its
 // evaluations, each in one.
-Result<ImportCount> MergeStores(Store& from, Store& to, Talk& talk);
+Result<ImportCount> MergeStores(Store& from, Store& to, ProgressLog& log);
 
 }  // namespace infimum

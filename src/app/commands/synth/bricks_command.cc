@@ -9,7 +9,7 @@
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
 #include "reports/text/csv.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
@@ -33,7 +33,7 @@ struct BricksOptions {
   bool force = false;
   std::string output;
   OutputFormat format = OutputFormat::kTable;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 // Names of files may tell what a model is.
@@ -100,7 +100,7 @@ std::string BrickJson(const std::vector<Brick>& bricks, const std::vector<std::s
   return nlohmann::ordered_json{{"schema", "infimum.bricks/1"}, {"bricks", list}}.dump(2) + "\n";
 }
 
-Status WriteBricks(const BricksOptions& options, const std::vector<Brick>& bricks, Talk& talk) {
+Status WriteBricks(const BricksOptions& options, const std::vector<Brick>& bricks, ProgressLog& log) {
   const fs::path folder = options.output;
   std::error_code failed;
   fs::create_directories(folder, failed);
@@ -115,7 +115,7 @@ Status WriteBricks(const BricksOptions& options, const std::vector<Brick>& brick
     INFIMUM_RETURN_IF_ERROR(WriteOutput(path_of(brick).string(), brick.file));
     ++written;
   }
-  talk.Say(fmt::format("wrote {} into {}", CountText(written, "brick"), folder.string()));
+  log.Say(fmt::format("wrote {} into {}", CountText(written, "brick"), folder.string()));
   return {};
 }
 
@@ -131,7 +131,7 @@ Result<int> RunBricks(BricksOptions options) {
     return UsageError("--weights " + Quoted(options.weights) + ": made, model or seed:N");
   }
   if (options.output.empty() && !options.list) return UsageError("-o DIR says where the bricks go; --list writes none");
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   INFIMUM_ASSIGN_OR_RETURN(const auto dims, options.dims.Parse());
   std::vector<BrickSource> models;
   for (const std::string& path : options.models) {
@@ -139,12 +139,12 @@ Result<int> RunBricks(BricksOptions options) {
     models.push_back(std::move(model));
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Brick> bricks, CollectBricks(models, options.cut, options.brick));
-  if (!options.list) INFIMUM_RETURN_IF_ERROR(WriteBricks(options, bricks, talk));
+  if (!options.list) INFIMUM_RETURN_IF_ERROR(WriteBricks(options, bricks, log));
   const std::vector<std::string> names = ModelNames(models, options.brick.anonymize);
   const bool anonymize = options.brick.anonymize;
   const auto left_out = std::ranges::count_if(bricks, [](const Brick& brick) { return !brick.left_out.empty(); });
   if (left_out > 0)
-    talk.Warn(
+    log.Warn(
         fmt::format("{} of {} cannot stand alone: the list says why", left_out, CountText(bricks.size(), "brick")));
   INFIMUM_RETURN_IF_ERROR(
       WriteAnswer(options.format, "-",
@@ -179,7 +179,7 @@ void AddBricksCommand(CLI::App& synth, Invocation& invocation) {
   command->add_flag("--force", options->force, "overwrite files");
   AddValue(command, "-o,--output", options->output, "DIR", "folder of the bricks");
   AddFormat(command, options->format);
-  AddTalk(command, options->talk);
+  AddProgressLog(command, options->log);
   invocation.Bind(command, [options] { return RunBricks(*options); });
 }
 

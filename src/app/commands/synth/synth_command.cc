@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/text/csv.h"
-#include "reports/text/quantity_text.h"
+#include "reports/text/fact_text.h"
 #include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
@@ -35,7 +35,7 @@ struct SynthOptions {
   bool force = false;
   std::string output;
   OutputFormat format = OutputFormat::kTable;
-  TalkOptions talk;
+  ProgressLogOptions log;
 };
 
 std::int64_t MachineMemory() { return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
@@ -167,7 +167,7 @@ Result<int> RunSynth(const SynthOptions& options) {
   if (options.training && !options.list) return UsageError("--training goes with --list: models are for inference");
   if (options.list) return ListPoints(options, points);
   if (options.output.empty()) return UsageError("-o DIR says where the models go; --list writes none");
-  Talk talk = options.talk.Make();
+  ProgressLog log = options.log.Make();
   const fs::path folder = options.output;
   std::error_code failed;
   fs::create_directories(folder, failed);
@@ -179,7 +179,7 @@ Result<int> RunSynth(const SynthOptions& options) {
     INFIMUM_RETURN_IF_ERROR(WriteOnnx(net, {options.seed}, path));
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", path.string() + "\n"));
   }
-  talk.Say(fmt::format("wrote {} into {}", CountText(points.size(), "model"), folder.string()));
+  log.Say(fmt::format("wrote {} into {}", CountText(points.size(), "model"), folder.string()));
   return kDone;
 }
 
@@ -222,7 +222,7 @@ void AddSynthCommand(CLI::App& app, Invocation& invocation) {
                       "overwrite files, and write models that need more memory than is here");
     AddValue(command, "-o,--output", options->output, "DIR", "folder of the models");
     AddFormat(command, options->format);
-    AddTalk(command, options->talk);
+    AddProgressLog(command, options->log);
     invocation.Bind(command, [options] { return RunSynth(*options); });
   }
   AddBricksCommand(*synth, invocation);

@@ -1,10 +1,10 @@
-#include "infimum/base/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "reports/text/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -1,4 +1,4 @@
-// Quantities for people: three significant digits and a unit that fits.
+// Facts of bounds and runs in words, and quantities with three significant digits and a unit that fits.
 //
 //   BytesText(Bytes{1536}) == "1.54 kB"             SignedLatencyText(Latency(80)) == "+80.0 µs"
 //   FlopsText(Flops{8178892800}) == "8.18 GFLOP"    PercentText(0.1517) == "15.2 %"
@@ -53,10 +53,10 @@ std::string ShownLossText(const ModelGraph& graph, const ShownLoss& loss);
 // "measured", "measured in one process, held to the metronome"
 std::string LimitText(const UpperLimit& limit);
 
-// "products of one input as one (12), 3x3 convolutions by Winograd filtering (33)".
 // "faster in a framework, alone, than by the best known kernels: 5 of layers and fused groups, conv_1+relu_1 80 us for
 // 95 us (openvino-2026.4.1), ...": the first three.
 std::string ObservedText(const ModelGraph& graph, const std::vector<ObservedNode>& nodes);
+// "products of one input as one (12), 3x3 convolutions by Winograd filtering (33)".
 std::string NotTriedText(const std::vector<NotTried>& kinds);
 
 // "108 MB an inference; 9.3 % of the weights count as near, 85.1 % were measured from memory or need not be"

@@ -1,14 +1,14 @@
-#include "infimum/base/quantity_text.h"
+#include "reports/text/fact_text.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/graph/run_profile.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {
