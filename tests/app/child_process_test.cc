@@ -177,9 +177,11 @@ TEST(ChildProcess, AStoppedWatcherIsSetGoing) {
 }
 
 TEST(ChildProcess, WithoutItsWatcherItIsKilled) {
+  const auto start = std::chrono::steady_clock::now();
   const Result<ProcessEnd> end =
       RunProcess(Shell("sleep 0.3; kill -KILL $PPID; sleep 600"), [](std::string_view) { return Status(); });
   ASSERT_TRUE(end.ok());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << "though an orphan holds its pipes";
   EXPECT_EQ(end->exit_code, 128 + SIGKILL);
 }
 

@@ -464,9 +464,11 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
     std::array<pollfd, 3> descriptors{pollfd{output_open ? output.end(0) : -1, POLLIN, 0},
                                       pollfd{errors_open ? errors.end(0) : -1, POLLIN, 0},
                                       pollfd{input.end(1), POLLOUT, 0}};
-    if (poll(descriptors.data(), descriptors.size(), kTick.count()) < 0 && errno != EINTR) {
+    const int ready = poll(descriptors.data(), descriptors.size(), kTick.count());
+    if (ready < 0 && errno != EINTR)
       return Error{fmt::format("{}: waiting for it failed: {}", program, std::strerror(errno))};
-    }
+    // An orphan of a watcher that was killed may hold the pipes, and is not waited for.
+    if (ready == 0 && child.Wait(milliseconds(0))) break;
     end_if_due();
     if (descriptors[2].revents != 0) {
       const ssize_t count = write(input.end(1), request.input.data() + written, request.input.size() - written);

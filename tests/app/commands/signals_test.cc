@@ -85,7 +85,7 @@ class Signals : public ::testing::Test {
 TEST_F(Signals, AtAnyMomentOfBenchLeaveNoProcessAndACleanStore) {
   std::mt19937 random(24);
   std::int64_t before = 0;
-  for (int moment = 0; moment < 3 * Moments(); ++moment) {
+  for (int moment = 0; moment < 2 * Moments(); ++moment) {
     const int signal = std::array{SIGKILL, SIGHUP, SIGTERM}[static_cast<std::size_t>(moment % 3)];
     const auto wait = milliseconds(random() % 1500);
     const std::string what = std::string(strsignal(signal)) + " after " + std::to_string(wait.count()) + " ms";
@@ -199,7 +199,7 @@ TEST_F(Signals, AtAnyMomentOfAnalyzeLeaveNoProcessAndNoFolder) {
   const std::filesystem::path temporary = program_.folder() / "tmp";
   std::filesystem::create_directory(temporary);
   setenv("TMPDIR", temporary.c_str(), 1);
-  for (int moment = 0; moment < 3 * Moments(); ++moment) {
+  for (int moment = 0; moment < 2 * Moments(); ++moment) {
     const int signal = std::array{SIGKILL, SIGHUP, SIGTERM}[static_cast<std::size_t>(moment % 3)];
     // Mostly while a framework is measured, whose processes start processes of their own.
     const auto wait = milliseconds(random() % 5000);

@@ -25,7 +25,7 @@ constexpr std::size_t kMostRuns = 20000;
 constexpr std::size_t kMostLevels = 8'000'000;  // characters of a design
 
 Result<std::optional<RunProfile>> RunOf(const ExplainOptions& options, const ReplayPlan& plan, Store& store) {
-  if (options.heuristic) return std::optional<RunProfile>();
+  if (options.heuristic || options.rivals) return std::optional<RunProfile>();
   if (options.run.empty()) {
     return FastestRun(store, plan.graph.sha256, plan.bracket.selection, options.replay.dims, options.framework);
   }
@@ -131,7 +131,8 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, ProgressLog& log
   INFIMUM_ASSIGN_OR_RETURN(const ReplayPlan plan, PlanReplay(options.replay, installation, *store, log));
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunProfile> run, RunOf(options, plan, *store));
   INFIMUM_ASSIGN_OR_RETURN(const CandidatesOfModel known, CandidatesOf(plan.graph, *store, plan.bracket.selection));
-  const FrameworkLike other = FrameworkLikeOf(plan, known, run ? &*run : nullptr);
+  const FrameworkLike other =
+      options.rivals ? RivalsOf(plan, known) : FrameworkLikeOf(plan, known, run ? &*run : nullptr);
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> best, UnitsOf(plan.graph, plan.candidates, plan.regions));
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> like, UnitsOf(plan.graph, other.candidates, other.regions));
   INFIMUM_ASSIGN_OR_RETURN(const ReplayChoices choices, ChoicesBetween(plan.graph, best, like));
@@ -140,8 +141,9 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, ProgressLog& log
   explanation.model = plan.graph.name;
   explanation.device = plan.here.device.name;
   explanation.level0 = "the best known kernels";
-  explanation.level1 =
-      run ? ProgramLike(run->framework, run->framework_version) : "the libraries' own choices, layer by layer";
+  explanation.level1 = run              ? ProgramLike(run->framework, run->framework_version)
+                       : options.rivals ? "the next best known kernels"
+                                        : "the libraries' own choices, layer by layer";
   if (choices.factors.empty()) {
     return Error{
         fmt::format("nothing can be switched: {} is what the best plan runs anyway; `infimum analyze {}` "

@@ -23,6 +23,7 @@ struct ExplainOptions {
   ReplayOptions replay;
   std::filesystem::path run;              // what the framework ran; empty: the store's fastest run
   std::string framework = "onnxruntime";  // whose run the store is asked for
+  bool rivals = false;                    // level 1 by the plan's next best candidates, of no framework
   bool heuristic = false;                 // level 1 by the libraries' own choices, whatever runs there are
   std::string switches;                   // a framework, whose own switches are switched (switches.h); empty: none
   std::string module;                     // of PyTorch, as in FrameworkOptions

@@ -82,6 +82,12 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->add_flag("--heuristic", explain.heuristic, "level 1 by what the libraries pick, whatever runs there are")
       ->excludes("--run");
+  command
+      ->add_flag("--rivals", explain.rivals,
+                 "level 1 by the next best known kernels, and regions' layers one by one where "
+                 "those take little longer")
+      ->excludes("--run")
+      ->excludes("--heuristic");
   AddBudget(command, explain.budget);
   AddValue(command, "--seed", explain.seed, "N", "of the random design")->capture_default_str();
   AddBackend(command, explain.replay.campaign.backend, options->backend_options);
@@ -92,7 +98,7 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
                                    "switch this framework's own optimizations: onnxruntime, pytorch")
                               ->check(HasSwitches);
   for (const char* of_replays :
-       {"--contract", "--cache", "--run", "--framework", "--heuristic", "--no-regions", "--keep"})
+       {"--contract", "--cache", "--run", "--framework", "--heuristic", "--rivals", "--no-regions", "--keep"})
     switches->excludes(of_replays);
   AddValue(command, "--module", explain.module, "M",
            "of PyTorch, what the ONNX file was exported from: models.py:resnet50, PACKAGE.MODULE:NAME or FILE.pt2")

@@ -11,6 +11,8 @@
 namespace infimum {
 namespace {
 
+constexpr double kMostOfRival = 1.25;
+
 // Of what runs as one: the rows of its workload, its best time, and how the plan runs it.
 struct Unit {
   std::vector<LayerId> layers;
@@ -34,19 +36,8 @@ class Chooser {
   FrameworkLike Choose() {
     FrameworkLike result;
     result.candidates = plan_.candidates;
-    std::vector<bool> taken(plan_.graph.layers.size(), false);
-    for (const ReplayRegion& region : Regions()) {
-      for (const LayerId layer : region.region.layers) taken[layer.index()] = true;
-      result.regions.push_back(region);
-    }
-    std::vector<Unit> units;
-    for (const ReplayRegion& region : result.regions)
-      units.push_back({region.region.layers, Known(region.region.workload), TimeOf(region.region), region.candidate});
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-      const Layer& layer = plan_.graph.layers[i];
-      if (taken[i] || !layer.workload || layer.status == LayerStatus::kFree) continue;
-      units.push_back({{LayerId(i)}, Known(*layer.workload), plan_.bracket.layers[i].latency, plan_.candidates[i]});
-    }
+    result.regions = Regions();
+    const std::vector<Unit> units = UnitsWith(result.regions);
     std::map<std::size_t, Latency> best_of_row;
     for (const Unit& unit : units)
       if (const auto row = RowOf(unit.layers); row && unit.best) best_of_row[*row] += *unit.best;
@@ -61,7 +52,59 @@ class Chooser {
     return result;
   }
 
+  FrameworkLike Rivals() {
+    FrameworkLike result;
+    result.candidates = plan_.candidates;
+    const std::vector<Unit> units = UnitsWith(plan_.regions);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      const Unit& unit = units[i];
+      const bool is_region = i < plan_.regions.size();
+      const KnownCandidate* const next = NextBest(unit);
+      const Latency most = kMostOfRival * unit.best.value_or(Latency(0));
+      const Latency apart = is_region ? Unfused(plan_.regions[i].region) : Latency::max();
+      if (apart <= most && (next == nullptr || apart < *next->latency)) continue;  // its layers, as they are best
+      const ReplayCandidate candidate =
+          next != nullptr && *next->latency <= most ? ByName(next->row.candidate) : unit.planned;
+      if (is_region) {
+        result.regions.push_back({plan_.regions[i].region, candidate});
+      } else {
+        result.candidates[unit.layers.front().index()] = candidate;
+      }
+    }
+    return result;
+  }
+
  private:
+  // Those of regions come first.
+  std::vector<Unit> UnitsWith(const std::vector<ReplayRegion>& regions) const {
+    std::vector<bool> taken(plan_.graph.layers.size(), false);
+    std::vector<Unit> units;
+    for (const ReplayRegion& region : regions) {
+      for (const LayerId layer : region.region.layers) taken[layer.index()] = true;
+      units.push_back({region.region.layers, Known(region.region.workload), TimeOf(region.region), region.candidate});
+    }
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      const Layer& layer = plan_.graph.layers[i];
+      if (taken[i] || !layer.workload || layer.status == LayerStatus::kFree) continue;
+      units.push_back({{LayerId(i)}, Known(*layer.workload), plan_.bracket.layers[i].latency, plan_.candidates[i]});
+    }
+    return units;
+  }
+
+  // The fastest of all but the planned one.
+  const KnownCandidate* NextBest(const Unit& unit) const {
+    if (unit.known == nullptr) return nullptr;
+    for (const KnownCandidate& candidate : unit.known->candidates)
+      if (candidate.latency && *candidate.latency > Latency(0) && ByName(candidate.row.candidate) != unit.planned)
+        return &candidate;
+    return nullptr;
+  }
+
+  Latency Unfused(const FusableRegion& of) const {
+    const RegionLatency* const region = Find(of);
+    return region != nullptr && !region->has_missing ? region->unfused : Latency::max();
+  }
+
   // The one row that holds all layers which take time.
   std::optional<std::size_t> RowOf(const std::vector<LayerId>& layers) const {
     std::optional<std::size_t> row;
@@ -112,10 +155,14 @@ class Chooser {
     return found == known_.end() ? nullptr : found->second;
   }
 
-  std::optional<Latency> TimeOf(const FusableRegion& of) const {
+  const RegionLatency* Find(const FusableRegion& of) const {
     for (const RegionLatency& region : plan_.bracket.regions)
-      if (region.region && region.layers == of.layers && region.region->workload == of.workload) return region.latency;
-    return std::nullopt;
+      if (region.region && region.layers == of.layers && region.region->workload == of.workload) return &region;
+    return nullptr;
+  }
+  std::optional<Latency> TimeOf(const FusableRegion& of) const {
+    const RegionLatency* const region = Find(of);
+    return region == nullptr ? std::nullopt : std::optional(region->latency);
   }
 
   ReplayCandidate CandidateOf(const Unit& unit, const std::map<std::size_t, Latency>& best_of_row) const {
@@ -149,6 +196,10 @@ class Chooser {
 
 FrameworkLike FrameworkLikeOf(const ReplayPlan& plan, const CandidatesOfModel& known, const RunProfile* run) {
   return Chooser(plan, known, run).Choose();
+}
+
+FrameworkLike RivalsOf(const ReplayPlan& plan, const CandidatesOfModel& known) {
+  return Chooser(plan, known, nullptr).Rivals();
 }
 
 }  // namespace infimum
