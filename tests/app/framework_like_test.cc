@@ -45,8 +45,8 @@ class FrameworkLikeTest : public ::testing::Test {
     measured.latency = Latency(12);
     measured.candidate = {"best", "fused", "", ""};
     plan_.bracket.regions = {measured};
-    Know(kRelu, {{"best/act", 10}, {"slow/act", 30}, {"choice/act", 11}}, 2);
-    Know(kTanh, {{"best/bend", 10}, {"slow/bend", 25}, {"choice/bend", 15}}, 2);
+    Know(kRelu, {{"best/act", 10}, {"choice/act", 11}, {"slow/act", 30}}, 1);
+    Know(kTanh, {{"best/bend", 10}, {"choice/bend", 15}, {"slow/bend", 25}}, 1);
     Know(kAdd, {{"best/sum", 10}, {"slow/sum", 20}}, std::nullopt);
     Know(fused_, {{"best/fused", 12}, {"slow/fused", 40}}, std::nullopt);
   }
@@ -79,7 +79,10 @@ class FrameworkLikeTest : public ::testing::Test {
     RunProfile run;
     run.framework = "f";
     run.layers = ran;
-    const FrameworkLike like = FrameworkLikeOf(plan_, known_, has_run ? &run : nullptr);
+    return Names(FrameworkLikeOf(plan_, known_, has_run ? &run : nullptr));
+  }
+
+  static std::vector<std::string> Names(const FrameworkLike& like) {
     std::vector<std::string> names;
     for (const ReplayRegion& region : like.regions) names.push_back(region.candidate.name);
     for (const ReplayCandidate& candidate : like.candidates) names.push_back(candidate.name);
@@ -107,6 +110,36 @@ TEST_F(FrameworkLikeTest, WhatNoRowCoversRunsAsThePlanHasIt) {
 
 TEST_F(FrameworkLikeTest, WithoutARunEachLayerIsItsLibrarysChoice) {
   EXPECT_THAT(Like({}, false), ElementsAre("choice/act", "choice/bend", "best/sum"));
+}
+
+class RivalsTest : public FrameworkLikeTest {
+ protected:
+  std::vector<std::string> Rivals() const { return Names(RivalsOf(plan_, known_)); }
+};
+
+TEST_F(RivalsTest, AreTheNextBestOfEachUnitIfTheyTakeLittleLonger) {
+  plan_.bracket.regions[0].unfused = Latency(20);
+  plan_.candidates[2] = "slow/sum";
+  EXPECT_THAT(Rivals(), ElementsAre("best/fused", "best/act", "best/bend", "best/sum"));
+  known_.workloads.back().candidates[1].latency = Latency(14);
+  EXPECT_THAT(Rivals(), ElementsAre("slow/fused", "best/act", "best/bend", "best/sum"));
+  known_.workloads[2].candidates[0].latency = Latency(13);
+  EXPECT_THAT(Rivals(), ElementsAre("slow/fused", "best/act", "best/bend", "slow/sum")) << "13 is more than 12.5";
+}
+
+TEST_F(RivalsTest, ARegionsLayersRunApartWhereThatTakesLittleLonger) {
+  plan_.bracket.regions[0].unfused = Latency(14);
+  EXPECT_THAT(Rivals(), ElementsAre("best/act", "best/bend", "best/sum"));
+  known_.workloads.back().candidates[1].latency = Latency(13);
+  EXPECT_THAT(Rivals(), ElementsAre("slow/fused", "best/act", "best/bend", "best/sum"));
+}
+
+TEST_F(RivalsTest, ARegionThatThePlanRunsApartIsOneWhereThatTakesLittleLonger) {
+  plan_.regions.clear();
+  plan_.bracket.regions[0].unfused = Latency(10);
+  EXPECT_THAT(Rivals(), ElementsAre("best/fused", "choice/act", "best/bend", "best/sum"));
+  plan_.bracket.regions[0].latency = Latency(13);
+  EXPECT_THAT(Rivals(), ElementsAre("choice/act", "best/bend", "best/sum"));
 }
 
 }  // namespace

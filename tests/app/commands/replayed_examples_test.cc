@@ -180,6 +180,9 @@ TEST_F(ExplainedExample, TheLibrariesOwnChoicesAreSwitchedOneByOneAndKept) {
   }
   EXPECT_NEAR(sum, json_.at("sum").at("latency_us").get<double>(), 1e-6);
   EXPECT_THAT(program_.Run({"query", "--sql", "SELECT framework FROM runs"}), HasSubstr("infimum-explain"));
+  EXPLAIN_OR_SKIP(({"--rivals"}));
+  EXPECT_EQ(json_.at("level1").at("program"), "the next best known kernels");
+  EXPECT_FALSE(json_.at("factors").empty());
 }
 
 TEST_F(ExplainedExample, ARunDecidesWhatIsFusedAndHowFast) {

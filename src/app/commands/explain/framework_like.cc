@@ -71,10 +71,24 @@ class Chooser {
         result.candidates[unit.layers.front().index()] = candidate;
       }
     }
+    AddUnplanned(result.regions);
     return result;
   }
 
  private:
+  // Regions that the plan runs apart and that take little longer.
+  void AddUnplanned(std::vector<ReplayRegion>& regions) const {
+    std::vector<bool> taken(plan_.graph.layers.size(), false);
+    for (const ReplayRegion& region : plan_.regions)
+      for (const LayerId layer : region.region.layers) taken[layer.index()] = true;
+    for (const RegionLatency& region : plan_.bracket.regions) {
+      const bool is_near = region.region && !region.has_missing && region.latency <= kMostOfRival * region.unfused;
+      if (!is_near || std::ranges::any_of(region.layers, [&](LayerId layer) { return taken[layer.index()]; })) continue;
+      for (const LayerId layer : region.layers) taken[layer.index()] = true;
+      regions.push_back({*region.region, ByName(region.candidate)});
+    }
+  }
+
   // Those of regions come first.
   std::vector<Unit> UnitsWith(const std::vector<ReplayRegion>& regions) const {
     std::vector<bool> taken(plan_.graph.layers.size(), false);

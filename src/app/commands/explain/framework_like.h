@@ -28,9 +28,9 @@ struct FrameworkLike {
 // `run`: null where there is none.
 FrameworkLike FrameworkLikeOf(const ReplayPlan& plan, const CandidatesOfModel& known, const RunProfile* run);
 
-// Of no framework, but as near to the plan as it gets: of each of its layers and regions the next best candidate, or a
-// region's layers one by one where those are better, if either takes at most a quarter longer by its rows. What the
-// whole costs may tell them apart otherwise than their rows.
+// Of no framework, but as near to the plan as it gets: of each of its layers and regions the next best candidate, a
+// region's layers one by one where those are better, and regions of what the plan runs apart, if they take at most a
+// quarter longer by their rows. Whole inferences may order them otherwise.
 FrameworkLike RivalsOf(const ReplayPlan& plan, const CandidatesOfModel& known);
 
 }  // namespace infimum
