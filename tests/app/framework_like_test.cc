@@ -127,6 +127,13 @@ TEST_F(RivalsTest, AreTheNextBestOfEachUnitIfTheyTakeLittleLonger) {
   EXPECT_THAT(Rivals(), ElementsAre("slow/fused", "best/act", "best/bend", "slow/sum")) << "13 is more than 12.5";
 }
 
+TEST_F(RivalsTest, AFrameworksOwnKernelIsNone) {
+  plan_.bracket.regions[0].unfused = Latency(20);
+  known_.workloads[0].candidates[1].row.candidate = {"observed", "onnxruntime-1", "", ""};
+  known_.workloads[2].candidates[1] = known_.workloads[0].candidates[1];
+  EXPECT_THAT(Rivals(), ElementsAre("best/fused", "best/act", "best/bend", "best/sum"));
+}
+
 TEST_F(RivalsTest, ARegionsLayersRunApartWhereThatTakesLittleLonger) {
   plan_.bracket.regions[0].unfused = Latency(14);
   EXPECT_THAT(Rivals(), ElementsAre("best/act", "best/bend", "best/sum"));

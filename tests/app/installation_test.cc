@@ -38,6 +38,8 @@ TEST_F(InstallationTest, AnUnknownBackendIsAnErrorThatGuessesAndLists) {
   EXPECT_EQ(installation.Runner("onednm").error().message,
             "unknown backend 'onednm', did you mean 'onednn'?; there is: onednn");
   EXPECT_FALSE(installation.Runner("../bin/infimum-microbench-onednn").ok());
+  const std::string cuda = installation.Runner("cuda").error().message;
+  EXPECT_TRUE(cuda.starts_with("unknown backend 'cuda'; there is: onednn. The runner for CUDA needs")) << cuda;
 }
 
 TEST_F(InstallationTest, AGpuWithADriverAndARunnerMeasuresUnlessItIsDeclined) {

@@ -71,7 +71,9 @@ bool HasProgrammaticEdge([[maybe_unused]] cudaGraph_t graph) {
   const auto get_edges = [](auto... arguments) { return cudaGraphGetEdges_v2(arguments...); };
 #endif
   std::size_t count = 0;
-  if (get_edges(graph, nullptr, nullptr, nullptr, &count) != cudaSuccess || count == 0) return false;
+  // A driver of before knows no kinds, and its refusal is no fault of what comes next.
+  if (get_edges(graph, nullptr, nullptr, nullptr, &count) != cudaSuccess) cudaGetLastError();
+  if (count == 0) return false;
   std::vector<cudaGraphNode_t> from(count), to(count);
   std::vector<cudaGraphEdgeData> edges(count);
   if (get_edges(graph, from.data(), to.data(), edges.data(), &count) != cudaSuccess) return false;

@@ -61,8 +61,9 @@ Result<Clock::Duration> LaunchTimer::Time(std::int64_t launches) {
   const std::int64_t multiple = options_.launch_multiple;
   const std::int64_t few =
       (std::clamp<std::int64_t>(launches, 1, options_.most_launches) + multiple - 1) / multiple * multiple;
-  // Where a difference is not positive the median of all counts: the first positive one alone would be too long for a
-  // short kernel.
+  // Where the first difference is not positive the median of five or more counts: the next positive one alone would be
+  // too long for a short kernel.
+  constexpr std::size_t kOfMedian = 5;
   std::vector<Latency> slopes;
   for (int attempt = 1;; ++attempt) {
     // Mode of one difference: graphs that cannot be captured change it, and then both are taken again.
@@ -71,13 +72,16 @@ Result<Clock::Duration> LaunchTimer::Time(std::int64_t launches) {
     INFIMUM_ASSIGN_OR_RETURN(const Latency twice, AtUsualFrequency([&] { return TimeAll(2 * few); }));
     if (was_captured != is_captured_) continue;
     slopes.push_back((twice - once) / static_cast<double>(few));
-    std::ranges::sort(slopes);
-    const Latency slope = (slopes[(slopes.size() - 1) / 2] + slopes[slopes.size() / 2]) / 2.0;
-    if (slope > Latency(0)) return std::chrono::duration_cast<Clock::Duration>(slope * static_cast<double>(launches));
-    ++without_slope_;
+    if (slopes.back() <= Latency(0)) ++without_slope_;
+    const std::size_t count = slopes.size();
+    if (count == 1 || (count >= kOfMedian && count % 2 == 1)) {
+      std::ranges::sort(slopes);
+      const Latency slope = slopes[count / 2];
+      if (slope > Latency(0)) return std::chrono::duration_cast<Clock::Duration>(slope * static_cast<double>(launches));
+    }
     if (attempt >= options_.most_attempts)
-      return Error{"twice as many launches took no longer in the median of " + std::to_string(attempt) +
-                   " attempts; the device is busy with something else, or the launch does nothing"};
+      return Error{"twice as many launches took no longer in the median of " + std::to_string(count) +
+                   " differences; the device is busy with something else, or the launch does nothing"};
   }
 }
 

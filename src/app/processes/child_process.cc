@@ -440,7 +440,7 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
   LineBuffer output_lines, error_lines;
   std::size_t written = 0;
   bool output_open = true, errors_open = true;
-  std::optional<std::chrono::steady_clock::time_point> asked_to_end, killed;
+  std::optional<std::chrono::steady_clock::time_point> asked_to_end, killed, over;
   Patience patience(request, child.watcher());
   // An interrupt, or patience at its end: what the child still prints is taken, too.
   const auto end_if_due = [&] {
@@ -464,11 +464,12 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
     std::array<pollfd, 3> descriptors{pollfd{output_open ? output.end(0) : -1, POLLIN, 0},
                                       pollfd{errors_open ? errors.end(0) : -1, POLLIN, 0},
                                       pollfd{input.end(1), POLLOUT, 0}};
-    const int ready = poll(descriptors.data(), descriptors.size(), kTick.count());
+    if (!over && child.Wait(milliseconds(0))) over = std::chrono::steady_clock::now();
+    const int ready = poll(descriptors.data(), descriptors.size(), over ? 0 : kTick.count());
     if (ready < 0 && errno != EINTR)
       return Error{fmt::format("{}: waiting for it failed: {}", program, std::strerror(errno))};
-    // An orphan of a watcher that was killed may hold the pipes, and is not waited for.
-    if (ready == 0 && child.Wait(milliseconds(0))) break;
+    // What was written before the end is read. An orphan of a watcher that was killed may hold the pipes for ever.
+    if (over && (ready == 0 || std::chrono::steady_clock::now() - *over > kGrace)) break;
     end_if_due();
     if (descriptors[2].revents != 0) {
       const ssize_t count = write(input.end(1), request.input.data() + written, request.input.size() - written);

@@ -66,9 +66,9 @@ Result<Installation> Installation::Find() {
 Result<std::filesystem::path> Installation::Runner(std::string_view backend) const {
   Result<std::filesystem::path> runner = Choose(binaries_, "backend", "infimum-microbench-", backend, "");
   if (!runner && backend == "cuda")
-    return Error{
-        "backend 'cuda' is not in this build: no CUDA of 12 or newer was there when it was made. INFIMUM_GPU=on "
-        "scripts/setup fetches one from PyPI, and scripts/build then says what it uses; --device NAME needs no runner"};
+    return Error{runner.error().message +
+                 ". The runner for CUDA needs CUDA 12, cuDNN 9 and cuBLASLt, or newer: INFIMUM_GPU=on scripts/setup "
+                 "fetches them, and scripts/build says what it leaves out"};
   return runner;
 }
 

@@ -180,9 +180,13 @@ TEST_F(ExplainedExample, TheLibrariesOwnChoicesAreSwitchedOneByOneAndKept) {
   }
   EXPECT_NEAR(sum, json_.at("sum").at("latency_us").get<double>(), 1e-6);
   EXPECT_THAT(program_.Run({"query", "--sql", "SELECT framework FROM runs"}), HasSubstr("infimum-explain"));
-  EXPLAIN_OR_SKIP(({"--rivals"}));
-  EXPECT_EQ(json_.at("level1").at("program"), "the next best known kernels");
-  EXPECT_FALSE(json_.at("factors").empty());
+  // Whether there are any is a matter of measured times.
+  const Ended rivals = program_.Infimum({"explain", model_, "--budget", "1s", "--rivals", "--format", "json"});
+  if (rivals.exit_code == 0) {
+    EXPECT_EQ(nlohmann::json::parse(rivals.output).at("level1").at("program"), "the next best known kernels");
+  } else {
+    EXPECT_THAT(rivals.errors, HasSubstr("no other candidate takes at most a quarter longer"));
+  }
 }
 
 TEST_F(ExplainedExample, ARunDecidesWhatIsFusedAndHowFast) {

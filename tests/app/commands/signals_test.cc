@@ -1,6 +1,6 @@
 // What signals do to the program and to all that it started, at random moments; and that nothing is lost by them.
 //
-// Each test draws a few moments; with INFIMUM_LONG (scripts/test long) thirty.
+// Each test draws a few moments; with INFIMUM_LONG (scripts/test long) ninety.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -30,7 +30,8 @@ using ::testing::AnyOf;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 
-int Moments() { return std::getenv("INFIMUM_LONG") != nullptr ? 30 : 4; }
+// Of three signals each.
+int Moments() { return std::getenv("INFIMUM_LONG") != nullptr ? 90 : 9; }
 
 bool IsAlive(pid_t process) {
   std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
@@ -85,7 +86,7 @@ class Signals : public ::testing::Test {
 TEST_F(Signals, AtAnyMomentOfBenchLeaveNoProcessAndACleanStore) {
   std::mt19937 random(24);
   std::int64_t before = 0;
-  for (int moment = 0; moment < 2 * Moments(); ++moment) {
+  for (int moment = 0; moment < Moments(); ++moment) {
     const int signal = std::array{SIGKILL, SIGHUP, SIGTERM}[static_cast<std::size_t>(moment % 3)];
     const auto wait = milliseconds(random() % 1500);
     const std::string what = std::string(strsignal(signal)) + " after " + std::to_string(wait.count()) + " ms";
@@ -199,7 +200,7 @@ TEST_F(Signals, AtAnyMomentOfAnalyzeLeaveNoProcessAndNoFolder) {
   const std::filesystem::path temporary = program_.folder() / "tmp";
   std::filesystem::create_directory(temporary);
   setenv("TMPDIR", temporary.c_str(), 1);
-  for (int moment = 0; moment < 2 * Moments(); ++moment) {
+  for (int moment = 0; moment < Moments(); ++moment) {
     const int signal = std::array{SIGKILL, SIGHUP, SIGTERM}[static_cast<std::size_t>(moment % 3)];
     // Mostly while a framework is measured, whose processes start processes of their own.
     const auto wait = milliseconds(random() % 5000);

@@ -145,10 +145,10 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, ProgressLog& log
                        : options.rivals ? "the next best known kernels"
                                         : "the libraries' own choices, layer by layer";
   if (choices.factors.empty()) {
-    return Error{
-        fmt::format("nothing can be switched: {} is what the best plan runs anyway; `infimum analyze {}` "
-                    "measures more candidates",
-                    explanation.level1, options.replay.model.string())};
+    return Error{fmt::format("nothing can be switched: {}; `infimum analyze {}` measures more candidates",
+                             options.rivals ? "no other candidate takes at most a quarter longer"
+                                            : explanation.level1 + " is what the best plan runs anyway",
+                             options.replay.model.string())};
   }
   INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, BuildReplaySchedule(plan.graph, choices));
   if (plan.selected) schedule.contract = Name(*plan.selected);

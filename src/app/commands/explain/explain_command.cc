@@ -61,7 +61,8 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
       "Level 0 is the plan that `infimum replay` runs. Level 1 is like what the framework ran: fused where it fused,\n"
       "and by the measured candidates nearest to its times (--run, else the store's run of --framework); without a "
       "run\n"
-      "each layer by what its library picks. Inferences in which random halves of the choices are at level 1 are "
+      "each layer by what its library picks; with --rivals by the plan's own next best candidates. Inferences in which "
+      "random halves of the choices are at level 1 are "
       "timed\n"
       "in turn; the effects have 95 % intervals and add up to the difference of both programs, without an order.\n"
       "Every step of both levels is compared with a reference, the outputs with ONNX Runtime's.\n"
@@ -84,8 +85,7 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
       ->excludes("--run");
   command
       ->add_flag("--rivals", explain.rivals,
-                 "level 1 by the next best known kernels, and regions' layers one by one where "
-                 "those take little longer")
+                 "level 1 by the next best known candidates, with other regions, where they take little longer")
       ->excludes("--run")
       ->excludes("--heuristic");
   AddBudget(command, explain.budget);

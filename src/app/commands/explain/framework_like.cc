@@ -81,11 +81,15 @@ class Chooser {
     std::vector<bool> taken(plan_.graph.layers.size(), false);
     for (const ReplayRegion& region : plan_.regions)
       for (const LayerId layer : region.region.layers) taken[layer.index()] = true;
-    for (const RegionLatency& region : plan_.bracket.regions) {
-      const bool is_near = region.region && !region.has_missing && region.latency <= kMostOfRival * region.unfused;
-      if (!is_near || std::ranges::any_of(region.layers, [&](LayerId layer) { return taken[layer.index()]; })) continue;
-      for (const LayerId layer : region.layers) taken[layer.index()] = true;
-      regions.push_back({*region.region, ByName(region.candidate)});
+    std::vector<const RegionLatency*> near;
+    for (const RegionLatency& region : plan_.bracket.regions)
+      if (region.region && !region.has_missing && region.latency <= kMostOfRival * region.unfused)
+        near.push_back(&region);
+    std::ranges::stable_sort(near, {}, [](const RegionLatency* region) { return region->latency / region->unfused; });
+    for (const RegionLatency* region : near) {
+      if (std::ranges::any_of(region->layers, [&](LayerId layer) { return taken[layer.index()]; })) continue;
+      for (const LayerId layer : region->layers) taken[layer.index()] = true;
+      regions.push_back({*region->region, ByName(region->candidate)});
     }
   }
 
@@ -105,12 +109,16 @@ class Chooser {
     return units;
   }
 
+  // A framework's own kernel, which was observed, is none that a replay can run.
+  static bool CanRun(const KnownCandidate& candidate) {
+    return candidate.latency && *candidate.latency > Latency(0) && !candidate.row.candidate.is_observed();
+  }
+
   // The fastest of all but the planned one.
   const KnownCandidate* NextBest(const Unit& unit) const {
     if (unit.known == nullptr) return nullptr;
     for (const KnownCandidate& candidate : unit.known->candidates)
-      if (candidate.latency && *candidate.latency > Latency(0) && ByName(candidate.row.candidate) != unit.planned)
-        return &candidate;
+      if (CanRun(candidate) && ByName(candidate.row.candidate) != unit.planned) return &candidate;
     return nullptr;
   }
 
@@ -191,7 +199,7 @@ class Chooser {
     const KnownCandidate* nearest = nullptr;
     double least = 0;
     for (const KnownCandidate& candidate : unit.known->candidates) {
-      if (!candidate.latency || *candidate.latency <= Latency(0)) continue;
+      if (!CanRun(candidate)) continue;
       const double distance = std::fabs(std::log(*candidate.latency / target));
       if (nearest != nullptr && distance >= least) continue;
       nearest = &candidate;
