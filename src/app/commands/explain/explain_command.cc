@@ -59,11 +59,9 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = NewCommand(
       app, "explain", "what each choice of kernel and fusion wins, by switching it on and off in whole inferences",
       "Level 0 is the plan that `infimum replay` runs. Level 1 is like what the framework ran: fused where it fused,\n"
-      "and by the measured candidates nearest to its times (--run, else the store's run of --framework); without a "
-      "run\n"
-      "each layer by what its library picks; with --rivals by the plan's own next best candidates. Inferences in which "
-      "random halves of the choices are at level 1 are "
-      "timed\n"
+      "and by the measured candidates nearest to its times (--run, else the store's run of --framework); without a\n"
+      "run each layer by what its library picks; with --rivals by the plan's own next best candidates. Inferences in\n"
+      "which random halves of the choices are at level 1 are timed\n"
       "in turn; the effects have 95 % intervals and add up to the difference of both programs, without an order.\n"
       "Every step of both levels is compared with a reference, the outputs with ONNX Runtime's.\n"
       "--switches onnxruntime: of the framework itself instead, what each of its own switches wins (graph "
