@@ -8,6 +8,9 @@
 
 namespace infimum::cuda {
 
+// Rounded up.
+constexpr std::int64_t Divided(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
+
 // Numbers below 2^31, by a divisor from 1 to 2^31 - 1: the quotient is (high half of multiplier * n + n) >> shift.
 struct FastDivisor {
   std::uint32_t divisor = 1;

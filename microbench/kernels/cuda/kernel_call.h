@@ -7,6 +7,7 @@
 
 #include <variant>
 
+#include "microbench/kernels/cuda/attention_call.h"
 #include "microbench/kernels/cuda/copy_call.h"
 #include "microbench/kernels/cuda/pointwise_call.h"
 #include "microbench/kernels/cuda/row_call.h"
@@ -15,6 +16,7 @@
 namespace infimum::cuda {
 
 using KernelCall = std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, OneHotCall, PointwiseCall,
-                                RowCall, ChainedRowCall, ReduceCall, ScanCall, PoolCall, ResampleCall, ResponseCall>;
+                                RowCall, ChainedRowCall, ReduceCall, ScanCall, PoolCall, ResampleCall, ResponseCall,
+                                AttentionCall, AttentionCombineCall>;
 
 }  // namespace infimum::cuda

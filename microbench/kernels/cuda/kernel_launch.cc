@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "microbench/kernels/cuda/attention_body.h"
 #include "microbench/kernels/cuda/copy_body.h"
 #include "microbench/kernels/cuda/pointwise_body.h"
 #include "microbench/kernels/cuda/pointwise_constants.h"
@@ -76,9 +77,8 @@ KernelLaunch Knowing(std::string known, KernelLaunch launch) {
   return launch;
 }
 
-std::int64_t Divided(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
-
-constexpr std::string_view kCopies = "copy_kernels.cuh", kRows = "row_kernels.cuh", kTiming = "timing_kernels.cuh";
+constexpr std::string_view kAttention = "attention_kernels.cuh", kCopies = "copy_kernels.cuh",
+                           kRows = "row_kernels.cuh", kTiming = "timing_kernels.cuh";
 
 std::string UnitName(int bytes) {
   std::string name;
@@ -253,6 +253,27 @@ Maybe Of(const ResponseCall& call) {
   if (call.count == 0) return std::nullopt;
   return Knowing(Known("element", "Element", call.element),
                  WindowLaunch(call, Instance("ResponseKernel", ArithmeticName(call.arithmetic))));
+}
+
+Maybe Of(const AttentionCall& call) {
+  const std::int64_t blocks = std::int64_t{call.batch} * call.kv_heads.divisor * call.tiles.divisor;
+  if (blocks == 0 || call.kv == 0) return std::nullopt;
+  const bool is_known = WithAttentionThread(call, [](auto*) {});
+  const std::string name =
+      Instance("AttentionKernel", Text(call.each), Text(call.lanes), Text(call.keys), Text(call.columns));
+  KernelLaunch launch = Launch(kAttention, is_known ? name : "", blocks, kAttentionThreads, call);
+  launch.blocks[1] = call.parts;
+  const int rows = kAttentionThreads / call.lanes * call.each;
+  launch.shared = AttentionSharedBytes(rows, call.keys, call.columns * call.lanes, call.head);
+  return Knowing(KnownElements(call) + Known("mask_element", "Element", call.mask_element) +
+                     Known("causal", "bool", call.causal) + Known("keys_transposed", "bool", call.keys_transposed) +
+                     Known("masks", "int", call.masks) + Known("width", "int", call.width),
+                 std::move(launch));
+}
+Maybe Of(const AttentionCombineCall& call) {
+  if (call.count == 0) return std::nullopt;
+  return Launch(kAttention, Named("AttentionCombineKernel"), Divided(call.count, kAttentionThreads), kAttentionThreads,
+                call);
 }
 
 }  // namespace

@@ -10,9 +10,6 @@ namespace {
 using cpu::AxisLines;
 using cpu::LinesOf;
 
-// What every device here has for a block without asking: 48 KiB.
-constexpr std::int64_t kSharedBytes = 48 * 1024;
-
 std::int64_t CacheBytes(const RowCall& call) { return std::int64_t{call.space.length} * BytesOf(call.element); }
 
 // Whether threads may take `width` neighbours at a time.

@@ -126,12 +126,14 @@ TEST_P(EveryKernel, MeetsItsContract) {
   ASSERT_THAT(layers, Not(IsEmpty()));
   for (const std::string& text : layers) {
     if (text.starts_with("region") || text.starts_with("sort") || text.starts_with("reorder")) continue;
+    // Large attentions are for the blocks of processors' kernels.
+    if (WorkOf(Layer(text)).direct > Flops{20'000'000}) continue;
     ExpectAllMeetTheirContract(text, false);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, EveryKernel,
-                         ::testing::Values("microbench/cpu/layers/movement.txt",
+                         ::testing::Values("microbench/cpu/layers/attention.txt", "microbench/cpu/layers/movement.txt",
                                            "microbench/cpu/layers/normalization.txt",
                                            "microbench/cpu/layers/pointwise_binary.txt",
                                            "microbench/cpu/layers/pointwise_conversion.txt",
@@ -224,6 +226,32 @@ TEST(KernelsFor, ANormalizationAddsItsEpsilonToTheVariance) {
       EXPECT_LE(ErrorOf(config, offer, 0, values), 2e-5) << text << " " << offer.algorithm;
     }
   }
+}
+
+TEST(KernelsFor, AttentionTakesItsScaleItsMasksFactorAndTransposedKeys) {
+  cpu::LayerValues values;
+  values.scale = 0.7;
+  values.mask_scale = -3;
+  values.keys_transposed = true;
+  for (const std::string text : {"dtype=f32:-:f32 n=2 heads=4 kv_heads=2 q=9 kv=37 head=22 mask=full",
+                                 "dtype=f32:-:f32 n=1 heads=8 kv_heads=2 q=1 kv=600 head=64 mask=full"}) {
+    const LayerConfig config = Layer("attention " + text);
+    const std::vector<KernelOffer> offers = KernelsFor(config, values);
+    EXPECT_THAT(offers, Not(IsEmpty()));
+    for (const KernelOffer& offer : offers)
+      EXPECT_LE(ErrorOf(config, offer, 0, values), 2e-5) << text << " " << offer.algorithm;
+  }
+}
+
+TEST(KernelsFor, AttentionHasFormsForManyQueriesAndForOne) {
+  const std::string types = "attention dtype=f32:-:f32 ";
+  EXPECT_THAT(NamesFor(types + "n=8 heads=12 kv_heads=12 q=512 kv=512 head=64 mask=no"),
+              ::testing::ElementsAre("attention:64x32", "attention:64x16", "attention:32x32", "attention:32x16",
+                                     "attention:16x32"));
+  EXPECT_THAT(NamesFor(types + "n=1 heads=32 kv_heads=8 q=1 kv=4096 head=128 mask=no"),
+              ::testing::ElementsAre("attention:4x32", "attention:4x32-split"));
+  EXPECT_THAT(NamesFor("attention dtype=f64:-:f64 n=1 heads=2 kv_heads=2 q=9 kv=9 head=64 mask=no"), IsEmpty());
+  EXPECT_THAT(NamesFor(types + "n=1 heads=2 kv_heads=2 q=9 kv=9 head=512 mask=no"), IsEmpty());
 }
 
 TEST(KernelsFor, WhatHasNoKernelHasNoOffers) {

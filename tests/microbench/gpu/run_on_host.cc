@@ -1,9 +1,11 @@
 // Where threads wait for each other, all go through what is before the barrier, then all through what follows.
 #include "tests/microbench/gpu/run_on_host.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <vector>
 
+#include "microbench/kernels/cuda/attention_body.h"
 #include "microbench/kernels/cuda/copy_body.h"
 #include "microbench/kernels/cuda/pointwise_body.h"
 #include "microbench/kernels/cuda/reduce_body.h"
@@ -248,6 +250,41 @@ void Run(const ResponseCall& call) {
   RunWindows(
       call, [&](std::int64_t i) { ResponseThread<float>(call, i); },
       [&](std::int64_t i) { ResponseThread<double>(call, i); });
+}
+
+template <class Thread>
+void RunAttentionBlock(const AttentionCall& call, std::uint32_t block, std::uint32_t part) {
+  // Nonsense where nothing is loaded.
+  const std::int64_t bytes = AttentionSharedBytes(Thread::kRows, call.keys, Thread::kValuePitch, call.head);
+  std::vector<Bytes16> shared(static_cast<std::size_t>(bytes / 16 + 1),
+                              Bytes16{{0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000}});
+  std::vector<Thread> threads;
+  for (int i = 0; i < kAttentionThreads; ++i)
+    threads.push_back(Thread{call, block, part, i, reinterpret_cast<float*>(shared.data())});
+  const auto all = [&](const auto& function) { std::ranges::for_each(threads, function); };
+  all([](Thread& thread) { thread.LoadQueries(); });
+  const std::uint32_t end = threads[0].end_key();
+  for (std::uint32_t key = threads[0].first_key(); key < end; key += static_cast<std::uint32_t>(call.keys)) {
+    all([&](Thread& thread) { thread.LoadTile(key); });
+    all([&](Thread& thread) { thread.Score(key); });
+    all([](Thread& thread) { thread.FindLargest(); });
+    all([](Thread& thread) { thread.Weigh(); });
+    all([](Thread& thread) { thread.Accumulate(); });
+  }
+  all([](Thread& thread) { thread.Finish(); });
+}
+
+void Run(const AttentionCall& call) {
+  WithAttentionThread(call, [&](auto* of_form) {
+    const std::uint32_t blocks = call.batch * call.kv_heads.divisor * call.tiles.divisor;
+    for (std::uint32_t part = 0; part < call.parts; ++part)
+      for (std::uint32_t block = 0; block < blocks; ++block)
+        RunAttentionBlock<std::remove_pointer_t<decltype(of_form)>>(call, block, part);
+  });
+}
+
+void Run(const AttentionCombineCall& call) {
+  for (std::int64_t i = 0; i < call.count; ++i) AttentionCombineThread(call, i);
 }
 
 }  // namespace
