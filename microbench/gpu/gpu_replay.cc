@@ -287,7 +287,7 @@ class GpuReplay : public PreparedReplay {
     const HostTensor& given = tensors_.given(tensor);
     INFIMUM_ASSIGN_OR_RETURN(const HostTensor seen,
                              HostTensor::Over(given.data(), binding.placement.shape, binding.type));
-    const std::vector<std::byte> packed = Packed(seen, binding.placement);
+    const std::vector<std::byte> packed = Packed(seen, binding.placement, binding.type);
     const Bytes size{static_cast<std::int64_t>(packed.size())};
     INFIMUM_ASSIGN_OR_RETURN(void* const data, Own(size, false));
     INFIMUM_RETURN_IF_ERROR(gpu_.Upload(data, packed.data(), size));
@@ -393,7 +393,7 @@ class GpuReplay : public PreparedReplay {
     std::vector<std::byte> packed(static_cast<std::size_t>(BytesOf(buffer).value));
     INFIMUM_RETURN_IF_ERROR(gpu_.Download(packed.data(), data_[buffer], BytesOf(buffer)));
     INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, HostTensor::Make(as.shape, as.type));
-    Unpack(packed, PlacementOf(buffer), tensor);
+    Unpack(packed, PlacementOf(buffer), TensorOf(buffer).type, tensor);
     return tensor;
   }
 

@@ -48,7 +48,8 @@ class GpuRun : public PreparedRun {
       if (binding.is_written()) {
         INFIMUM_RETURN_IF_ERROR(gpu_.Fill(memory.data(), 0, memory.size()));
       } else {
-        const std::vector<std::byte> packed = Packed(*tensors_->problem().Find(binding.tensor), binding.placement);
+        const std::vector<std::byte> packed =
+            Packed(*tensors_->problem().Find(binding.tensor), binding.placement, binding.type);
         INFIMUM_RETURN_IF_ERROR(gpu_.Upload(memory.data(), packed.data(), memory.size()));
         if (IsConstant(tensors_->problem().region, binding.tensor)) {
           constants.push_back(addresses.size());
@@ -103,7 +104,7 @@ class GpuRun : public PreparedRun {
       std::vector<std::byte> packed(static_cast<std::size_t>(memory_[i].size().value));
       INFIMUM_RETURN_IF_ERROR(gpu_.Download(packed.data(), memory_[i].data(), memory_[i].size()));
       const auto member = static_cast<std::size_t>(bindings[i].tensor.index);
-      Unpack(packed, bindings[i].placement, *tensors_->problem().members[member][bindings[i].output]);
+      Unpack(packed, bindings[i].placement, bindings[i].type, *tensors_->problem().members[member][bindings[i].output]);
     }
     if (options_.known != nullptr) options_.known->Begin(Format(Workload(tensors_->problem().region)));
     return RegionError(tensors_->problem(), options_.seed, options_.known);

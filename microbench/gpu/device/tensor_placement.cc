@@ -41,6 +41,22 @@ void WithElementSize(std::size_t size, const Copy& copy) {
   }
 }
 
+// Two elements of 4 bits to a byte, and back, with the sign.
+std::vector<std::byte> InHalves(const std::vector<std::byte>& whole) {
+  std::vector<std::byte> halves((whole.size() + 1) / 2);
+  for (std::size_t i = 0; i < whole.size(); ++i) halves[i / 2] |= (whole[i] & std::byte{0xf}) << (i % 2 * 4);
+  return halves;
+}
+std::vector<std::byte> FromHalves(const std::vector<std::byte>& halves, std::size_t count, DataType type) {
+  const bool is_signed = type == DataType::kS4;
+  std::vector<std::byte> whole(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte half = (halves[i / 2] >> (i % 2 * 4)) & std::byte{0xf};
+    whole[i] = is_signed && half >= std::byte{8} ? half | std::byte{0xf0} : half;
+  }
+  return whole;
+}
+
 }  // namespace
 
 TensorPlacement TensorPlacement::RowMajor(const Shape& shape) { return {shape, shape, Strides(shape, false)}; }
@@ -67,28 +83,29 @@ bool TensorPlacement::is_row_major() const {
   return true;
 }
 
-Bytes TensorPlacement::bytes(DataType type) const {
-  return Bytes{elements() * cpu::BytesPerElement(cpu::BufferType(type))};
-}
+Bytes TensorPlacement::bytes(DataType type) const { return Bytes{(elements() * BitsPerElement(type) + 7) / 8}; }
 
-std::vector<std::byte> Packed(const cpu::HostTensor& tensor, const TensorPlacement& placement) {
+std::vector<std::byte> Packed(const cpu::HostTensor& tensor, const TensorPlacement& placement, DataType type) {
   INFIMUM_CHECK(ElementCount(placement.shape) == tensor.count(), "a placement is of another tensor");
   const auto size = static_cast<std::size_t>(cpu::BytesPerElement(tensor.type()));
   std::vector<std::byte> packed(static_cast<std::size_t>(placement.elements()) * size);
   const auto* from = static_cast<const std::byte*>(tensor.data());
   if (placement.is_row_major()) {
     std::memcpy(packed.data(), from, packed.size());
-    return packed;
+    return BitsPerElement(type) == 4 ? InHalves(packed) : packed;
   }
   WithElementSize(size, [&](auto copy) {
     ForEachElement(placement, [&](std::int64_t element, std::int64_t place) {
       copy(packed.data() + static_cast<std::size_t>(place) * size, from + static_cast<std::size_t>(element) * size);
     });
   });
-  return packed;
+  return BitsPerElement(type) == 4 ? InHalves(packed) : packed;
 }
 
-void Unpack(const std::vector<std::byte>& packed, const TensorPlacement& placement, cpu::HostTensor& tensor) {
+void Unpack(const std::vector<std::byte>& given, const TensorPlacement& placement, DataType type,
+            cpu::HostTensor& tensor) {
+  const std::vector<std::byte>& packed =
+      BitsPerElement(type) == 4 ? FromHalves(given, static_cast<std::size_t>(placement.elements()), type) : given;
   INFIMUM_CHECK(ElementCount(placement.shape) == tensor.count(), "a placement is of another tensor");
   const auto size = static_cast<std::size_t>(cpu::BytesPerElement(tensor.type()));
   INFIMUM_CHECK(packed.size() == static_cast<std::size_t>(placement.elements()) * size,

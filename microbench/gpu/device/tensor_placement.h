@@ -3,7 +3,8 @@
 //
 //   1x3x224x224, channels last, filled up to 8     shape 1x3x224x224   room 1x8x224x224   strides 401408,1,1792,8
 //
-// Host tensors are row-major; Packed() and Unpack() go between the two, element by element.
+// Host tensors are row-major; Packed() and Unpack() go between the two, element by element. Elements of 4 bits, which
+// take a byte each there, lie two in a byte here, the first in the lower half.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +27,17 @@ struct TensorPlacement {
 
   std::int64_t elements() const;  // of the room
   bool is_row_major() const;
-  Bytes bytes(DataType type) const;  // 4-bit elements take a byte each, as in host tensors
+  Bytes bytes(DataType type) const;
 
   friend bool operator==(const TensorPlacement&, const TensorPlacement&) = default;
 };
 
-// The tensor's elements as they lie in the room, zeros where it has none. The shape has as many elements as the tensor.
-std::vector<std::byte> Packed(const cpu::HostTensor& tensor, const TensorPlacement& placement);
+// The tensor's elements of `type` as they lie in the room, zeros where it has none. The shape has as many elements as
+// the tensor.
+std::vector<std::byte> Packed(const cpu::HostTensor& tensor, const TensorPlacement& placement, DataType type);
 
-// `packed` holds bytes(tensor.type()) bytes.
-void Unpack(const std::vector<std::byte>& packed, const TensorPlacement& placement, cpu::HostTensor& tensor);
+// `packed` holds placement.bytes(type) bytes.
+void Unpack(const std::vector<std::byte>& packed, const TensorPlacement& placement, DataType type,
+            cpu::HostTensor& tensor);
 
 }  // namespace infimum::cuda

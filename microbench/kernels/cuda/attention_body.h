@@ -1,8 +1,9 @@
 // What one thread of an attention's block does between two barriers. Scores of a tile of keys lie in shared memory and
-// nowhere else; sums are rescaled where a larger score comes (Milakov and Gimelshein, arXiv 1805.02867; Dao et al., arXiv
-// 2205.14135). Threads that share rows lie in one warp.
+// nowhere else; sums are rescaled where a larger score comes (Milakov and Gimelshein, arXiv 1805.02867; Dao et al.,
+// arXiv 2205.14135). Threads that share rows lie in one warp.
 //
-//   LoadQueries; for each tile: [all] LoadTile [all] Score [warp] FindLargest [warp] Weigh [warp] Accumulate; Finish
+//   LoadQueries; for each tile: [all] LoadKeys [all] Score [all] LoadValues [all] FindLargest [warp] Weigh [warp]
+//   Accumulate; Finish
 #pragma once
 
 #include "microbench/kernels/cuda/attention_call.h"
@@ -13,16 +14,17 @@ namespace infimum::cuda {
 
 inline constexpr float kMaskedOut = -static_cast<float>(HUGE_VAL);
 
-// Floats from one row of queries or keys to the next: an odd multiple of four, so that loads of four floats of eight rows
-// lie in all banks.
+// Floats from one row of queries or keys to the next: an odd multiple of four, so that loads of four floats of eight
+// rows lie in all banks.
 INFIMUM_HOST_DEVICE constexpr int AttentionPitch(std::uint32_t head) {
   return static_cast<int>(((head + 3) / 4 * 4) | 4);
 }
 
-// Queries, keys, values, and the scores, later the weights, of a tile.
+// Queries; keys, then values, of a tile; its scores, then weights.
 INFIMUM_HOST_DEVICE constexpr std::int64_t AttentionSharedBytes(int rows, int keys, int value_pitch,
                                                                 std::uint32_t head) {
-  return std::int64_t{4} * ((rows + keys) * AttentionPitch(head) + keys * value_pitch + rows * (keys + 1));
+  const int pitch = AttentionPitch(head);
+  return std::int64_t{4} * (rows * pitch + keys * (value_pitch > pitch ? value_pitch : pitch) + rows * (keys + 1));
 }
 
 template <int kEach, int kLanes, int kKeys, int kColumns>
@@ -41,7 +43,9 @@ struct AttentionThread {
 
   INFIMUM_HOST_DEVICE int lane() const { return thread % kLanes; }
   INFIMUM_HOST_DEVICE int RowOfBlock(int j) const { return thread / kLanes + j * kGroups; }
-  INFIMUM_HOST_DEVICE std::uint32_t head_of_keys() const { return call.tiles.Divide(block); }  // batch * kv_heads + head
+  INFIMUM_HOST_DEVICE std::uint32_t head_of_keys() const {
+    return call.tiles.Divide(block);
+  }  // batch * kv_heads + head
   INFIMUM_HOST_DEVICE std::uint32_t first_row() const {
     return (block - head_of_keys() * call.tiles.divisor) * static_cast<std::uint32_t>(kRows);
   }
@@ -56,8 +60,11 @@ struct AttentionThread {
 
   INFIMUM_HOST_DEVICE float* queries() const { return shared; }
   INFIMUM_HOST_DEVICE float* keys() const { return queries() + kRows * AttentionPitch(call.head); }
-  INFIMUM_HOST_DEVICE float* values() const { return keys() + kKeys * AttentionPitch(call.head); }
-  INFIMUM_HOST_DEVICE float* weights(int j) const { return values() + kKeys * kValuePitch + RowOfBlock(j) * (kKeys + 1); }
+  INFIMUM_HOST_DEVICE float* values() const { return keys(); }
+  INFIMUM_HOST_DEVICE float* weights(int j) const {
+    const int pitch = AttentionPitch(call.head);
+    return keys() + kKeys * (kValuePitch > pitch ? kValuePitch : pitch) + RowOfBlock(j) * (kKeys + 1);
+  }
 
   INFIMUM_HOST_DEVICE std::uint32_t first_key() const { return part * call.part_keys; }
   // Behind the last key that a row of the block sees, in this part.
@@ -84,13 +91,18 @@ struct AttentionThread {
       for (int c = 0; c < kColumns; ++c) out[j][c] = 0;
     }
     const std::uint32_t count = rows() - first_row();
-    Load(call.q, Row(0) - RowOfBlock(0), count, kRows, call.head, call.head_units, queries(), AttentionPitch(call.head));
+    Load(call.q, Row(0) - RowOfBlock(0), count, kRows, call.head, call.head_units, queries(),
+         AttentionPitch(call.head));
   }
 
-  INFIMUM_HOST_DEVICE void LoadTile(std::uint32_t key) {
+  INFIMUM_HOST_DEVICE void LoadValues(std::uint32_t key) {
+    const std::int64_t row = static_cast<std::int64_t>(head_of_keys()) * call.kv + key;
+    Load(call.v, row, call.kv - key, kKeys, call.value_head, call.value_units, values(), kValuePitch);
+  }
+
+  INFIMUM_HOST_DEVICE void LoadKeys(std::uint32_t key) {
     const std::uint32_t count = call.kv - key;
     const std::int64_t row = static_cast<std::int64_t>(head_of_keys()) * call.kv + key;
-    Load(call.v, row, count, kKeys, call.value_head, call.value_units, values(), kValuePitch);
     if (!call.keys_transposed)
       return Load(call.k, row, count, kKeys, call.head, call.head_units, keys(), AttentionPitch(call.head));
     const std::int64_t plane = static_cast<std::int64_t>(head_of_keys()) * call.kv * call.head + key;
@@ -236,8 +248,8 @@ struct AttentionThread {
     return total;
   }
 
-  // The block's rows of `length` elements from row `row` on into shared memory, and zeros behind `count` rows and behind
-  // each row's end.
+  // The block's rows of `length` elements from row `row` on into shared memory, and zeros behind `count` rows and
+  // behind each row's end.
   INFIMUM_HOST_DEVICE void Load(const void* from, std::int64_t row, std::uint32_t count, int rows, std::uint32_t length,
                                 const FastDivisor& units, float* to, int pitch) const {
     const auto total = static_cast<std::uint32_t>(rows) * units.divisor;

@@ -16,10 +16,12 @@ __global__ void __launch_bounds__(kAttentionThreads) AttentionKernel(const __gri
   const std::uint32_t end = thread.end_key();
   for (std::uint32_t key = thread.first_key(); key < end; key += kKeys) {
     __syncthreads();
-    thread.LoadTile(key);
+    thread.LoadKeys(key);
     __syncthreads();
     thread.Score(key);
-    __syncwarp();
+    __syncthreads();
+    thread.LoadValues(key);
+    __syncthreads();
     thread.FindLargest();
     __syncwarp();
     thread.Weigh();

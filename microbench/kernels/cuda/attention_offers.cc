@@ -1,5 +1,5 @@
-// Attention in one pass, in f32 sums without Tensor Cores: for f32, which cuDNN's fused attention does not take, for head
-// sizes and masks that it refuses, and for few queries against many keys, where only their memory counts.
+// Attention in one pass, in f32 sums without Tensor Cores: for f32, which cuDNN's fused attention does not take, for
+// head sizes and masks that it refuses, and for few queries against many keys, where only their memory counts.
 #include <algorithm>
 #include <cmath>
 
@@ -17,15 +17,12 @@ struct Form {
 // From many rows of a block to few; of the first that fit the two that come next are tried too.
 constexpr Form kForms[] = {{4, 8, 32}, {4, 8, 16}, {2, 8, 32}, {2, 8, 16}, {1, 8, 32}, {1, 32, 32}};
 
-// Blocks that fill the largest device, four on each of its processors; fewer are given parts of the keys.
-constexpr std::int64_t kManyBlocks = 592;
-
 std::optional<AttentionCall> CallFor(const AttentionConfig& config, const cpu::LayerValues& values) {
   const std::vector<Operand> operands = OperandsOfFamily(config);
   const std::int64_t value_head = config.value_head == 0 ? config.head : config.value_head;
   const std::int64_t rows = config.heads / config.kv_heads * config.q;
-  const bool is_float32 = RealArithmetic(config.types.input) == Arithmetic::kF32 &&
-                          RealArithmetic(config.types.output) == Arithmetic::kF32;
+  const bool is_float32 =
+      RealArithmetic(config.types.input) == Arithmetic::kF32 && RealArithmetic(config.types.output) == Arithmetic::kF32;
   const std::int64_t outputs = config.batch * config.kv_heads * rows * value_head;
   if (!is_float32 || values.quantized() || !FitsCount(outputs) || !FitsCount(config.kv * 64)) return std::nullopt;
   if (std::max(config.head, value_head) > 256) return std::nullopt;
@@ -112,8 +109,8 @@ std::vector<KernelOffer> OffersFor(const AttentionConfig& config, const cpu::Lay
       call.part_keys = static_cast<std::uint32_t>(Divided(Divided(call.kv, form.keys), parts) * form.keys);
       call.parts = static_cast<std::uint32_t>(Divided(call.kv, call.part_keys));
       const std::int64_t states = call.parts == 1 ? 0 : heads * rows * call.parts * (2 + call.value_head);
-      offers.push_back({std::move(algorithm), 4 * states,
-                        [call](const KernelBuffers& buffers) { return Bound(call, buffers); }});
+      offers.push_back(
+          {std::move(algorithm), 4 * states, [call](const KernelBuffers& buffers) { return Bound(call, buffers); }});
     };
     add(name, 1);
     const std::int64_t parts = std::min(Divided(kManyBlocks, heads * tiles), Divided(call.kv, 4 * form.keys));

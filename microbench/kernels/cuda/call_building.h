@@ -73,10 +73,14 @@ KernelOffer OneCall(std::string algorithm, const Call& call) {
 // What every device here has for a block without asking.
 inline constexpr std::int64_t kSharedBytes = std::int64_t{48} << 10;
 
+// Blocks that fill the largest device, four on each of its processors; where there are fewer, sums are cut into parts.
+inline constexpr std::int64_t kManyBlocks = 592;
+
 inline bool FitsCount(std::int64_t count) { return count < (std::int64_t{1} << 31); }
 
 // By family; KernelsFor chooses.
 std::vector<KernelOffer> OffersFor(const AttentionConfig& config, const cpu::LayerValues& values);
+std::vector<KernelOffer> OffersFor(const MatMulConfig& config, const cpu::LayerValues& values);
 std::vector<KernelOffer> OffersFor(const MovementConfig& config, const cpu::LayerValues& values);
 std::vector<KernelOffer> OffersFor(const ReorderConfig& config);
 std::vector<KernelOffer> OffersFor(const PointwiseConfig& config, const cpu::LayerValues& values);

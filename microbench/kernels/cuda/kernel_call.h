@@ -11,12 +11,13 @@
 #include "microbench/kernels/cuda/copy_call.h"
 #include "microbench/kernels/cuda/pointwise_call.h"
 #include "microbench/kernels/cuda/row_call.h"
+#include "microbench/kernels/cuda/stored_call.h"
 #include "microbench/kernels/cuda/window_call.h"
 
 namespace infimum::cuda {
 
 using KernelCall = std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, OneHotCall, PointwiseCall,
                                 RowCall, ChainedRowCall, ReduceCall, ScanCall, PoolCall, ResampleCall, ResponseCall,
-                                AttentionCall, AttentionCombineCall>;
+                                AttentionCall, AttentionCombineCall, StoredProductCall>;
 
 }  // namespace infimum::cuda

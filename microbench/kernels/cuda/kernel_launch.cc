@@ -11,6 +11,7 @@
 #include "microbench/kernels/cuda/reduce_body.h"
 #include "microbench/kernels/cuda/row_body.h"
 #include "microbench/kernels/cuda/scan_body.h"
+#include "microbench/kernels/cuda/stored_body.h"
 #include "microbench/kernels/cuda/timing_body.h"
 #include "microbench/kernels/cuda/window_body.h"
 
@@ -274,6 +275,25 @@ Maybe Of(const AttentionCombineCall& call) {
   if (call.count == 0) return std::nullopt;
   return Launch(kAttention, Named("AttentionCombineKernel"), Divided(call.count, kAttentionThreads), kAttentionThreads,
                 call);
+}
+
+Maybe Of(const StoredProductCall& call) {
+  if (call.rows == 0 || call.columns == 0) return std::nullopt;
+  constexpr std::string_view kHeader = "stored_kernels.cuh";
+  const std::string known = KnownElements(call) + Known("scale_element", "Element", call.scale_element) +
+                            Known("bias_element", "Element", call.bias_element) +
+                            Known("is_signed", "bool", call.is_signed) + Known("has_zeros", "bool", call.has_zeros) +
+                            Known("is_aligned", "bool", call.is_aligned);
+  if (call.combines)
+    return Knowing(known,
+                   Launch(kHeader, Named("StoredCombineKernel"),
+                          Divided(std::int64_t{call.rows} * call.columns, kStoredThreads), kStoredThreads, call));
+  const bool is_known = WithStoredThread(call, [](auto*) {});
+  const std::string name = Instance("StoredProductKernel", Text(call.bits), Text(call.rows_each));
+  KernelLaunch launch = Launch(kHeader, is_known ? name : "", Divided(call.rows, call.rows_each) * call.tiles.divisor,
+                               kStoredThreads, call);
+  launch.blocks[1] = call.parts;
+  return Knowing(known, std::move(launch));
 }
 
 }  // namespace

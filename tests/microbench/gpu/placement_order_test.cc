@@ -47,14 +47,14 @@ TEST(PlacementOrders, AReorderMovesEachElementToItsPlace) {
     for (const OrderId from : all) {
       for (const OrderId to : all) {
         ASSERT_TRUE(orders.HasReorder(from, to));
-        const std::vector<std::byte> source = Packed(tensor, orders.PlacementOf(from, kShape));
+        const std::vector<std::byte> source = Packed(tensor, orders.PlacementOf(from, kShape), tensor.type());
         const TensorPlacement wanted = orders.PlacementOf(to, kShape);
         // Places that are no element's are zero before, and stay so.
         std::vector<std::byte> target(static_cast<std::size_t>(wanted.bytes(type).value));
         const auto calls = orders.Reorder(from, to, kShape, type, source.data(), target.data());
         ASSERT_TRUE(calls.ok());
         for (const KernelCall& call : *calls) RunOnHost(call);
-        EXPECT_EQ(target, Packed(tensor, wanted)) << from << " to " << to;
+        EXPECT_EQ(target, Packed(tensor, wanted, tensor.type())) << from << " to " << to;
       }
     }
   }

@@ -72,12 +72,12 @@ class ReferenceProgram : public GpuProgram {
       }
       std::vector<std::byte> packed(static_cast<std::size_t>(binding.placement.bytes(binding.type).value));
       std::memcpy(packed.data(), addresses[i], packed.size());
-      Unpack(packed, binding.placement, tensor);
+      Unpack(packed, binding.placement, binding.type, tensor);
       operands.push_back(&tensor);
     }
     cpu::ComputeReference(config_, values_, operands, outputs);
     for (std::size_t i = operands_; i < bindings_.size(); ++i) {
-      const std::vector<std::byte> packed = Packed(tensors[i], bindings_[i].placement);
+      const std::vector<std::byte> packed = Packed(tensors[i], bindings_[i].placement, bindings_[i].type);
       std::memcpy(addresses[i], packed.data(), packed.size());
     }
   }

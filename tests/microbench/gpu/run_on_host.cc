@@ -11,6 +11,7 @@
 #include "microbench/kernels/cuda/reduce_body.h"
 #include "microbench/kernels/cuda/row_body.h"
 #include "microbench/kernels/cuda/scan_body.h"
+#include "microbench/kernels/cuda/stored_body.h"
 #include "microbench/kernels/cuda/timing_body.h"
 #include "microbench/kernels/cuda/window_body.h"
 
@@ -265,8 +266,9 @@ void RunAttentionBlock(const AttentionCall& call, std::uint32_t block, std::uint
   all([](Thread& thread) { thread.LoadQueries(); });
   const std::uint32_t end = threads[0].end_key();
   for (std::uint32_t key = threads[0].first_key(); key < end; key += static_cast<std::uint32_t>(call.keys)) {
-    all([&](Thread& thread) { thread.LoadTile(key); });
+    all([&](Thread& thread) { thread.LoadKeys(key); });
     all([&](Thread& thread) { thread.Score(key); });
+    all([&](Thread& thread) { thread.LoadValues(key); });
     all([](Thread& thread) { thread.FindLargest(); });
     all([](Thread& thread) { thread.Weigh(); });
     all([](Thread& thread) { thread.Accumulate(); });
@@ -285,6 +287,30 @@ void Run(const AttentionCall& call) {
 
 void Run(const AttentionCombineCall& call) {
   for (std::int64_t i = 0; i < call.count; ++i) AttentionCombineThread(call, i);
+}
+
+template <class Thread>
+void RunStoredBlock(const StoredProductCall& call, std::uint32_t block, std::uint32_t part) {
+  std::vector<Bytes16> shared(static_cast<std::size_t>(Thread::kSharedBytes / 16));
+  const auto all = [&](const auto& function) {
+    for (int i = 0; i < kStoredThreads; ++i)
+      function(Thread{call, block, part, i, reinterpret_cast<float*>(shared.data())});
+  };
+  all([](const Thread& thread) { thread.Sum(); });
+  all([](const Thread& thread) { thread.Leave(); });
+}
+
+void Run(const StoredProductCall& call) {
+  const std::int64_t outputs = std::int64_t{call.rows} * call.columns;
+  for (std::int64_t i = 0; call.combines && i < outputs; ++i) StoredCombineThread(call, i);
+  if (call.combines) return;
+  const auto each = static_cast<std::uint32_t>(call.rows_each);
+  const std::uint32_t blocks = (call.rows + each - 1) / each * call.tiles.divisor;
+  WithStoredThread(call, [&](auto* of_form) {
+    for (std::uint32_t part = 0; part < call.parts; ++part)
+      for (std::uint32_t block = 0; block < blocks; ++block)
+        RunStoredBlock<std::remove_pointer_t<decltype(of_form)>>(call, block, part);
+  });
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 
 cpu::HostTensor Counting(const Shape& shape, DataType type) {
   cpu::HostTensor tensor = *cpu::HostTensor::Make(shape, type);
-  for (std::int64_t i = 0; i < tensor.count(); ++i) tensor.Set(i, static_cast<double>(i % 100 + 1));
+  for (std::int64_t i = 0; i < tensor.count(); ++i)
+    tensor.Set(i, static_cast<double>(i % (BitsPerElement(type) == 4 ? 8 : 100) + 1 - (type == DataType::kS4 ? 5 : 0)));
   return tensor;
 }
 
@@ -22,7 +23,7 @@ TEST(TensorPlacement, ChannelsLastAndFilledUp) {
   EXPECT_EQ(placement.bytes(DataType::kF16), Bytes{64});
   EXPECT_FALSE(placement.is_row_major());
   const cpu::HostTensor tensor = Counting(shape, DataType::kF32);
-  const std::vector<std::byte> packed = Packed(tensor, placement);
+  const std::vector<std::byte> packed = Packed(tensor, placement, DataType::kF32);
   std::vector<float> elements(32);
   ASSERT_EQ(packed.size(), elements.size() * sizeof(float));
   std::memcpy(elements.data(), packed.data(), packed.size());
@@ -37,17 +38,26 @@ TEST(TensorPlacement, WhatIsPackedComesBack) {
     Shape shape;
     const int rank = 2 + static_cast<int>(random() % 4);
     for (int i = 0; i < rank; ++i) shape.dims.push_back(1 + static_cast<std::int64_t>(random() % 5));
-    constexpr DataType kTypes[] = {DataType::kS8, DataType::kF16, DataType::kF32, DataType::kF64};
-    const DataType type = kTypes[random() % 4];
+    constexpr DataType kTypes[] = {DataType::kS8,  DataType::kF16, DataType::kF32,
+                                   DataType::kF64, DataType::kS4,  DataType::kU4};
+    const DataType type = kTypes[random() % 6];
     const std::int64_t multiple = std::int64_t{1} << (random() % 4);
     const TensorPlacement placement = TensorPlacement::WithChannels(shape, random() % 2 == 0, multiple);
     const cpu::HostTensor tensor = Counting(shape, type);
-    const std::vector<std::byte> packed = Packed(tensor, placement);
+    const std::vector<std::byte> packed = Packed(tensor, placement, type);
     EXPECT_EQ(Bytes{static_cast<std::int64_t>(packed.size())}, placement.bytes(type));
     cpu::HostTensor back = *cpu::HostTensor::Make(shape, type);
-    Unpack(packed, placement, back);
+    Unpack(packed, placement, type, back);
     EXPECT_EQ(std::memcmp(back.data(), tensor.data(), tensor.bytes()), 0) << Format(shape);
   }
+}
+
+TEST(TensorPlacement, ElementsOfFourBitsLieTwoInAByte) {
+  cpu::HostTensor tensor = *cpu::HostTensor::Make(Shape{{3}}, DataType::kS4);
+  for (std::int64_t i = 0; i < 3; ++i) tensor.Set(i, static_cast<double>(i - 2));
+  const TensorPlacement placement = TensorPlacement::RowMajor(tensor.shape());
+  EXPECT_EQ(placement.bytes(DataType::kS4), Bytes{2});
+  EXPECT_EQ(Packed(tensor, placement, DataType::kS4), (std::vector{std::byte{0xfe}, std::byte{0x00}}));
 }
 
 TEST(TensorPlacement, RowMajorIsToldWhateverTheStridesOfSingleElements) {

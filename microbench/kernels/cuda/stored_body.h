@@ -1,0 +1,162 @@
+// What one thread of a product with stored weights does: sums of eight columns over its warp's share of the depth, then,
+// behind a barrier, the sums of all warps. An integer q becomes a float by its bits: 2^23 + q is 0x4b000000 | q.
+#pragma once
+
+#include "microbench/kernels/cuda/element_access.h"
+#include "microbench/kernels/cuda/stored_call.h"
+
+namespace infimum::cuda {
+
+template <int kBits, int kRows>
+struct StoredThread {
+  static constexpr int kWords = kBits * kStoredColumns / 32;  // of 32 bits, for a thread's columns in one row of b
+  static constexpr std::uint32_t kMask = (1U << kBits) - 1;
+  // Moves signed elements up by half of their range.
+  static constexpr std::uint32_t kSigns = kBits == 4 ? 0x88888888U : 0x80808080U;
+  static constexpr std::int64_t kSharedBytes = std::int64_t{4} * kStoredWarps * kRows * kStoredTile;
+
+  const StoredProductCall& call;
+  std::uint32_t block, part;
+  int thread;
+  float* shared;  // [warps][rows][columns of the tile]
+
+  INFIMUM_HOST_DEVICE std::uint32_t first_row() const { return call.tiles.Divide(block) * kRows; }
+  INFIMUM_HOST_DEVICE std::uint32_t first_column() const {
+    return (block - call.tiles.Divide(block) * call.tiles.divisor) * kStoredTile;
+  }
+
+  INFIMUM_HOST_DEVICE void Sum() const {
+    const std::uint32_t column = first_column() + static_cast<std::uint32_t>(thread % 32 * kStoredColumns);
+    float total[kRows][kStoredColumns] = {};
+    if (column < call.columns) {
+      const std::uint32_t part_end = Least(call.depth, (part + 1) * call.part_depth);
+      const std::uint32_t each = call.part_depth / kStoredWarps;
+      std::uint32_t row = part * call.part_depth + static_cast<std::uint32_t>(thread / 32) * each;
+      const std::uint32_t end = Least(part_end, row + each);
+      while (row < end) {
+        const std::uint32_t of_block = row / call.block, block_end = Least(end, (of_block + 1) * call.block);
+        SumBlock(of_block, row, block_end, column, total);
+        row = block_end;
+      }
+    }
+    INFIMUM_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      float* to = shared + (thread / 32 * kRows + r) * kStoredTile + thread % 32 * kStoredColumns;
+      StorePack<ElementTraits<Element::kF32>>(to, 0, total[r]);
+    }
+  }
+
+  // Neighbouring threads store neighbouring columns.
+  INFIMUM_HOST_DEVICE void Leave() const {
+    for (int i = thread; i < kRows * kStoredTile; i += kStoredThreads) {
+      const auto row = first_row() + static_cast<std::uint32_t>(i / kStoredTile);
+      const auto column = first_column() + static_cast<std::uint32_t>(i % kStoredTile);
+      if (row >= call.rows || column >= call.columns) continue;
+      float sum = 0;
+      INFIMUM_UNROLL
+      for (int warp = 0; warp < kStoredWarps; ++warp) sum += shared[warp * kRows * kStoredTile + i];
+      const std::int64_t at = static_cast<std::int64_t>(row) * call.columns + column;
+      if (call.states != nullptr) {
+        call.states[static_cast<std::int64_t>(part) * call.rows * call.columns + at] = sum;
+      } else {
+        StoreWithBias(call, row, column, sum);
+      }
+    }
+  }
+
+  INFIMUM_HOST_DEVICE static void StoreWithBias(const StoredProductCall& call, std::uint32_t row, std::uint32_t column,
+                                                float sum) {
+    if (call.bias_element != Element::kNone)
+      sum += LoadOne<float>(call.bias, call.bias_element, static_cast<std::int64_t>(row) * call.bias_step + column);
+    StoreOne<float>(call.to, call.output_element, static_cast<std::int64_t>(row) * call.columns + column, sum);
+  }
+
+ private:
+  struct alignas(4 * kWords) Words {
+    std::uint32_t word[kWords];
+  };
+
+  INFIMUM_HOST_DEVICE static std::uint32_t Least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+
+  // The thread's columns in row `row` of weights or zero points.
+  INFIMUM_HOST_DEVICE Words LoadWords(const void* from, std::uint32_t row, std::uint32_t column) const {
+    const std::int64_t element = static_cast<std::int64_t>(row) * call.columns + column;
+    Words words = LoadWhole<Words>(static_cast<const unsigned char*>(from) + element * kBits / 8);
+    INFIMUM_UNROLL
+    for (int i = 0; i < kWords; ++i) words.word[i] ^= call.is_signed ? kSigns : 0U;
+    return words;
+  }
+  INFIMUM_HOST_DEVICE static float Raised(const Words& words, int c) {
+    constexpr int kOfWord = 32 / kBits;
+    return BitsAs<float>(0x4b000000U | ((words.word[c / kOfWord] >> (c % kOfWord * kBits)) & kMask));
+  }
+
+  INFIMUM_HOST_DEVICE void SumBlock(std::uint32_t of_block, std::uint32_t begin, std::uint32_t end,
+                                    std::uint32_t column, float (&total)[kRows][kStoredColumns]) const {
+    float scale[kStoredColumns], zero[kStoredColumns];
+    const std::int64_t at = static_cast<std::int64_t>(of_block) * call.columns + column;
+    WithFloat(call.scale_element, [&](auto traits) { LoadPack<decltype(traits)>(call.scales, at, scale); });
+    Words zeros = {};
+    if (call.has_zeros) zeros = LoadWords(call.zeros, of_block, column);
+    INFIMUM_UNROLL
+    for (int c = 0; c < kStoredColumns; ++c)
+      zero[c] = call.has_zeros ? Raised(zeros, c) : 0x1p23F + (call.is_signed ? 1 << (kBits - 1) : 0);
+    float sum[kRows][kStoredColumns] = {};
+    for (std::uint32_t row = begin; row < end; row += kStoredStep) {
+      Words words[kStoredStep];
+      INFIMUM_UNROLL
+      for (int i = 0; i < kStoredStep; ++i) words[i] = LoadWords(call.weights, row + static_cast<std::uint32_t>(i), column);
+      float x[kRows][kStoredStep] = {};
+      INFIMUM_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const std::uint32_t of_a = first_row() + static_cast<std::uint32_t>(r);
+        if (of_a >= call.rows) continue;
+        const std::int64_t first = static_cast<std::int64_t>(of_a) * call.depth + row;
+        if (call.is_aligned) {
+          WithFloat(call.element, [&](auto traits) { LoadPack<decltype(traits)>(call.from, first, x[r]); });
+        } else {
+          INFIMUM_UNROLL
+          for (int i = 0; i < kStoredStep; ++i) x[r][i] = LoadOne<float>(call.from, call.element, first + i);
+        }
+      }
+      INFIMUM_UNROLL
+      for (int i = 0; i < kStoredStep; ++i) {
+        INFIMUM_UNROLL
+        for (int c = 0; c < kStoredColumns; ++c) {
+          const float weight = Raised(words[i], c) - zero[c];
+          INFIMUM_UNROLL
+          for (int r = 0; r < kRows; ++r) sum[r][c] += x[r][i] * weight;
+        }
+      }
+    }
+    INFIMUM_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      INFIMUM_UNROLL
+      for (int c = 0; c < kStoredColumns; ++c) total[r][c] += sum[r][c] * scale[c];
+    }
+  }
+};
+
+INFIMUM_HOST_DEVICE inline void StoredCombineThread(const StoredProductCall& call, std::int64_t number) {
+  const std::int64_t count = static_cast<std::int64_t>(call.rows) * call.columns;
+  if (number >= count) return;
+  float sum = 0;
+  for (std::uint32_t part = 0; part < call.parts; ++part) sum += call.states[part * count + number];
+  const auto row = static_cast<std::uint32_t>(number / call.columns);
+  StoredThread<4, 1>::StoreWithBias(call, row, static_cast<std::uint32_t>(number % call.columns), sum);
+}
+
+// Calls function(StoredThread<...>*) for a form that there is a kernel of.
+template <class Function>
+inline bool WithStoredThread(const StoredProductCall& call, const Function& function) {
+  const auto with_rows = [&]<int kBits>() {
+    if (call.rows_each == 1) return function(static_cast<StoredThread<kBits, 1>*>(nullptr)), true;
+    if (call.rows_each == 2) return function(static_cast<StoredThread<kBits, 2>*>(nullptr)), true;
+    if (call.rows_each == 4) return function(static_cast<StoredThread<kBits, 4>*>(nullptr)), true;
+    if (call.rows_each == 8) return function(static_cast<StoredThread<kBits, 8>*>(nullptr)), true;
+    return false;
+  };
+  return call.bits == 4 ? with_rows.template operator()<4>() : with_rows.template operator()<8>();
+}
+
+}  // namespace infimum::cuda

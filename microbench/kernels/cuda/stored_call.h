@@ -1,0 +1,46 @@
+// Products whose weights are read as they are stored: 4 or 8 bits with a scale, and perhaps a zero point, for each block
+// of a column.
+#pragma once
+
+#include "microbench/kernels/cuda/element.h"
+#include "microbench/kernels/cuda/index_math.h"
+
+namespace infimum::cuda {
+
+inline constexpr int kStoredWarps = 4;
+inline constexpr int kStoredColumns = 8;                     // of a thread
+inline constexpr int kStoredTile = 32 * kStoredColumns;      // of a block, whose warps share the depth
+inline constexpr int kStoredStep = 8;                        // rows of b that a thread loads at a time
+inline constexpr int kStoredThreads = 32 * kStoredWarps;
+
+// from [rows][depth], weights [depth][columns] with two elements of 4 bits in a byte, the first in the lower half;
+// scales and zero points [depth / block][columns]; to [rows][columns]. Columns and depth are multiples of 8, as blocks
+// are, but one that is the whole depth.
+struct StoredProductCall {
+  int rows_each = 1;  // of a block: 1, 2, 4 or 8
+  int bits = 4;
+  bool is_signed = false;
+  bool has_zeros = false;
+  bool is_aligned = true;  // `from`, for loads of 16 bytes
+  Element element = Element::kF32;
+  Element output_element = Element::kF32;
+  Element scale_element = Element::kF32;
+  Element bias_element = Element::kNone;  // kNone: no bias
+  const void* from = nullptr;
+  const void* weights = nullptr;
+  const void* scales = nullptr;
+  const void* zeros = nullptr;
+  const void* bias = nullptr;
+  void* to = nullptr;
+  std::uint32_t rows = 0, depth = 0, columns = 0;
+  std::uint32_t bias_step = 0;  // from one row's bias to the next one's: 0 or columns
+  std::uint32_t block = 0;      // rows of b that share a scale
+  FastDivisor tiles;            // of columns
+  // The depth is cut into `parts` of `part_depth`. Where there are several each leaves its sums in `states`
+  // [parts][rows][columns], which a second call joins (combines = true).
+  std::uint32_t parts = 1, part_depth = 0;
+  float* states = nullptr;
+  bool combines = false;
+};
+
+}  // namespace infimum::cuda

@@ -1,0 +1,95 @@
+// Products of few rows with weights of 4 or 8 bits, as decoding a language model has them: only the weights' memory
+// counts. The integers are multiplied with f32 sums, each block's sum by its scale.
+#include <algorithm>
+
+#include "microbench/kernels/cuda/call_building.h"
+#include "microbench/kernels/cuda/stored_body.h"
+
+namespace infimum::cuda {
+namespace {
+
+// From here on Tensor Cores on dequantized weights are the better way.
+constexpr std::int64_t kMostRows = 64;
+
+std::optional<StoredProductCall> CallFor(const MatMulConfig& config, const cpu::LayerValues& values) {
+  const OperandTypes& types = config.types;
+  const WeightScales& scales = config.scales;
+  const int bits = BitsPerElement(types.weights);
+  const std::size_t rank = config.b.rank();
+  const std::int64_t depth = config.b.dims[rank - 2], columns = config.b.dims[rank - 1];
+  const std::int64_t rows = ElementCount(config.a) / depth;
+  const auto is_float32 = [](DataType type) { return RealArithmetic(type) == Arithmetic::kF32; };
+  if (!scales.any() || values.quantized() || ElementCount(config.b) != depth * columns) return std::nullopt;
+  if (!IsInteger(types.weights) || (bits != 4 && bits != 8)) return std::nullopt;
+  if (!is_float32(types.input) || !is_float32(types.output) || !is_float32(scales.type)) return std::nullopt;
+  if (scales.zero_points != DataType::kNone && scales.zero_points != types.weights) return std::nullopt;
+  const bool is_one_block = scales.rows >= depth;
+  if (scales.columns != 1 || depth % kStoredStep != 0 || columns % kStoredColumns != 0) return std::nullopt;
+  if ((!is_one_block && scales.rows % kStoredStep != 0) || rows > kMostRows || !FitsCount(depth * 2)) return std::nullopt;
+  if (!FitsCount(columns * kMostRows * 2)) return std::nullopt;
+  StoredProductCall call;
+  call.bits = bits;
+  call.is_signed = types.weights == DataType::kS4 || types.weights == DataType::kS8;
+  call.has_zeros = scales.zero_points != DataType::kNone;
+  call.element = ElementOf(types.input);
+  call.output_element = ElementOf(types.output);
+  call.scale_element = ElementOf(scales.type);
+  if (config.bias != MatMulBias::kNone) call.bias_element = ElementOf(OperandsOfFamily(config)[2].type);
+  if (config.bias == MatMulBias::kFull) call.bias_step = static_cast<std::uint32_t>(columns);
+  call.rows = static_cast<std::uint32_t>(rows);
+  call.depth = static_cast<std::uint32_t>(depth);
+  call.columns = static_cast<std::uint32_t>(columns);
+  call.block = static_cast<std::uint32_t>(std::min(scales.rows, depth));
+  call.tiles = FastDivisor(Divided(columns, kStoredTile));
+  return call;
+}
+
+// Constants are aligned; what other layers made need not be.
+std::vector<KernelCall> Bound(StoredProductCall call, const KernelBuffers& buffers) {
+  const bool has_bias = call.bias_element != Element::kNone;
+  const std::size_t scales = has_bias ? 3 : 2;
+  call.from = buffers.operands[0];
+  call.weights = buffers.operands[1];
+  if (has_bias) call.bias = buffers.operands[2];
+  call.scales = buffers.operands[scales];
+  if (call.has_zeros) call.zeros = buffers.operands[scales + 1];
+  call.to = buffers.outputs[0];
+  call.is_aligned = IsAligned(call.from, PackAlignment(call.element, kStoredStep));
+  if (call.parts == 1) return {call};
+  call.states = static_cast<float*>(buffers.scratch);
+  StoredProductCall combine = call;
+  combine.combines = true;
+  return {call, combine};
+}
+
+}  // namespace
+
+std::vector<KernelOffer> OffersFor(const MatMulConfig& config, const cpu::LayerValues& values) {
+  std::optional<StoredProductCall> call = CallFor(config, values);
+  if (!call) return {};
+  std::vector<KernelOffer> offers;
+  for (const int rows : {1, 2, 4, 8}) {
+    // As many as there are or the next power of two, and half of that.
+    if (rows > 1 && call->rows <= static_cast<std::uint32_t>(rows / 2)) continue;
+    if (rows < 8 && call->rows > static_cast<std::uint32_t>(2 * rows)) continue;
+    call->rows_each = rows;
+    const std::int64_t blocks = Divided(call->rows, rows) * call->tiles.divisor;
+    const auto add = [&](std::string algorithm, std::int64_t parts) {
+      constexpr std::int64_t kEach = kStoredStep * kStoredWarps;
+      call->part_depth = static_cast<std::uint32_t>(Divided(Divided(call->depth, kEach), parts) * kEach);
+      call->parts = static_cast<std::uint32_t>(Divided(call->depth, call->part_depth));
+      const std::int64_t states = call->parts == 1 ? 0 : std::int64_t{call->parts} * call->rows * call->columns;
+      offers.push_back({std::move(algorithm), 4 * states,
+                        [own = *call](const KernelBuffers& buffers) { return Bound(own, buffers); }});
+    };
+    const std::string name = "stored:rows" + std::to_string(rows);
+    add(name, 1);
+    for (const int share : {1, 4}) {
+      const std::int64_t parts = std::min(Divided(share * kManyBlocks, blocks), Divided(call->depth, 64));
+      if (parts > 1) add(name + (share == 1 ? "-split" : "-split4"), parts);
+    }
+  }
+  return offers;
+}
+
+}  // namespace infimum::cuda
