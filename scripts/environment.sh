@@ -9,9 +9,9 @@ ONNX_VERSION=1.23.2
 ONEDNN_VERSION=2023.2.0        # the wheel's number; the library inside is oneDNN 3.2
 CUDNN_FRONTEND_VERSION=1.32.0  # headers alone; used where cuDNN's own headers are
 # By the driver: CUDA 13 from R580 on, CUDA 12 from R525 on, whose compiler's wheel holds headers of the runtime.
-CUDA13_WHEELS=(nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-cupti==13.0.85
+CUDA13_WHEELS=(nvidia-cuda-crt==13.0.88 nvidia-cuda-cccl==13.0.85 nvidia-cuda-runtime==13.0.96 nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-cupti==13.0.85
                nvidia-cublas==13.1.0.3 nvidia-cudnn-cu13==9.24.0.43)
-CUDA12_WHEELS=(nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-cupti-cu12==12.9.79
+CUDA12_WHEELS=(nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-cccl-cu12==12.9.27 nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-cupti-cu12==12.9.79
                nvidia-cublas-cu12==12.9.1.4 nvidia-cudnn-cu12==9.24.0.43)
 CMAKE_VERSION=3.31.6
 NINJA_VERSION=1.11.1.4
@@ -26,8 +26,8 @@ ONNX_DIR=$CACHE_DIR/onnx-$ONNX_VERSION-r1
 ONEDNN_DIR=$CACHE_DIR/onednn-$ONEDNN_VERSION-r1
 CUDNN_FRONTEND_DIR=$CACHE_DIR/cudnn-frontend-$CUDNN_FRONTEND_VERSION-r1
 # Of machines with a driver and no toolkit.
-CUDA13_DIR=$CACHE_DIR/cuda-13.0-cudnn9.24-r2
-CUDA12_DIR=$CACHE_DIR/cuda-12.9-cudnn9.24-r2
+CUDA13_DIR=$CACHE_DIR/cuda-13.0-cudnn9.24-r3
+CUDA12_DIR=$CACHE_DIR/cuda-12.9-cudnn9.24-r3
 CUDA_DIR=$CUDA13_DIR
 [[ -d $CUDA13_DIR || ! -d $CUDA12_DIR ]] || CUDA_DIR=$CUDA12_DIR
 FRAMEWORKS_DIR=$CACHE_DIR/frameworks-onnxruntime$ONNXRUNTIME_VERSION-r1
