@@ -142,9 +142,12 @@ struct Collector {
     return Joined(PointwiseLibraryOffers(config, values), PointwiseKernelOffers(config, values));
   }
   Offers operator()(const ReductionConfig& config) const {
-    return Joined(ReductionLibraryOffers(config), ReductionKernelOffers(config));
+    return Joined(Joined(ReductionLibraryOffers(config), StatisticProductOffers(config)),
+                  ReductionKernelOffers(config));
   }
-  Offers operator()(const ScanConfig& config) const { return ScanKernelOffers(config); }
+  Offers operator()(const ScanConfig& config) const {
+    return Joined(StatisticProductOffers(config), ScanKernelOffers(config));
+  }
   Offers operator()(const SortConfig& config) const { return SortKernelOffers(config); }
   Offers operator()(const RecurrentConfig& config) const { return TypedOffers(config, values, {}); }
   Offers operator()(const AttentionConfig& config) const {

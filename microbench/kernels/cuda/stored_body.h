@@ -1,5 +1,5 @@
-// What one thread of a product with stored weights does: sums of eight columns over its warp's share of the depth, then,
-// behind a barrier, the sums of all warps. An integer q becomes a float by its bits: 2^23 + q is 0x4b000000 | q.
+// What one thread of a product with stored weights does: sums of eight columns over its warp's share of the depth,
+// then, behind a barrier, the sums of all warps. An integer q becomes a float by its bits: 2^23 + q is 0x4b000000 | q.
 #pragma once
 
 #include "microbench/kernels/cuda/element_access.h"
@@ -105,7 +105,8 @@ struct StoredThread {
     for (std::uint32_t row = begin; row < end; row += kStoredStep) {
       Words words[kStoredStep];
       INFIMUM_UNROLL
-      for (int i = 0; i < kStoredStep; ++i) words[i] = LoadWords(call.weights, row + static_cast<std::uint32_t>(i), column);
+      for (int i = 0; i < kStoredStep; ++i)
+        words[i] = LoadWords(call.weights, row + static_cast<std::uint32_t>(i), column);
       float x[kRows][kStoredStep] = {};
       INFIMUM_UNROLL
       for (int r = 0; r < kRows; ++r) {

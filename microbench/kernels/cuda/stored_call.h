@@ -1,5 +1,5 @@
-// Products whose weights are read as they are stored: 4 or 8 bits with a scale, and perhaps a zero point, for each block
-// of a column.
+// Products whose weights are read as they are stored: 4 or 8 bits with a scale, and perhaps a zero point, for each
+// block of a column.
 #pragma once
 
 #include "microbench/kernels/cuda/element.h"
@@ -8,9 +8,9 @@
 namespace infimum::cuda {
 
 inline constexpr int kStoredWarps = 4;
-inline constexpr int kStoredColumns = 8;                     // of a thread
-inline constexpr int kStoredTile = 32 * kStoredColumns;      // of a block, whose warps share the depth
-inline constexpr int kStoredStep = 8;                        // rows of b that a thread loads at a time
+inline constexpr int kStoredColumns = 8;                 // of a thread
+inline constexpr int kStoredTile = 32 * kStoredColumns;  // of a block, whose warps share the depth
+inline constexpr int kStoredStep = 8;                    // rows of b that a thread loads at a time
 inline constexpr int kStoredThreads = 32 * kStoredWarps;
 
 // from [rows][depth], weights [depth][columns] with two elements of 4 bits in a byte, the first in the lower half;

@@ -6,7 +6,8 @@
 namespace infimum::cuda {
 
 template <int kBits, int kRows>
-__global__ void __launch_bounds__(kStoredThreads) StoredProductKernel(const __grid_constant__ StoredProductCall argument) {
+__global__ void __launch_bounds__(kStoredThreads)
+    StoredProductKernel(const __grid_constant__ StoredProductCall argument) {
   StoredProductCall call = argument;
   INFIMUM_KNOWN(call)
   __shared__ __align__(16) float sums[StoredThread<kBits, kRows>::kSharedBytes / 4];
@@ -16,7 +17,8 @@ __global__ void __launch_bounds__(kStoredThreads) StoredProductKernel(const __gr
   thread.Leave();
 }
 
-__global__ void __launch_bounds__(kStoredThreads) StoredCombineKernel(const __grid_constant__ StoredProductCall argument) {
+__global__ void __launch_bounds__(kStoredThreads)
+    StoredCombineKernel(const __grid_constant__ StoredProductCall argument) {
   StoredProductCall call = argument;
   INFIMUM_KNOWN(call)
   StoredCombineThread(call, static_cast<std::int64_t>(blockIdx.x) * kStoredThreads + threadIdx.x);

@@ -25,7 +25,8 @@ std::optional<StoredProductCall> CallFor(const MatMulConfig& config, const cpu::
   if (scales.zero_points != DataType::kNone && scales.zero_points != types.weights) return std::nullopt;
   const bool is_one_block = scales.rows >= depth;
   if (scales.columns != 1 || depth % kStoredStep != 0 || columns % kStoredColumns != 0) return std::nullopt;
-  if ((!is_one_block && scales.rows % kStoredStep != 0) || rows > kMostRows || !FitsCount(depth * 2)) return std::nullopt;
+  if ((!is_one_block && scales.rows % kStoredStep != 0) || rows > kMostRows || !FitsCount(depth * 2))
+    return std::nullopt;
   if (!FitsCount(columns * kMostRows * 2)) return std::nullopt;
   StoredProductCall call;
   call.bits = bits;

@@ -30,6 +30,10 @@ std::vector<Offer> RecurrentOffers(const RecurrentConfig& config);
 // onednn/upsampling-as-matmul/gemm:jit/plain. Empty for every other convolution.
 std::vector<Offer> UpsamplingProductOffers(const ConvolutionConfig& config);
 
+// Sums and running sums as products with a constant (statistic_product.h), onednn/as-matmul/gemm:jit:f32. Empty for all
+// other layers.
+std::vector<Offer> StatisticProductOffers(const LayerConfig& config);
+
 // The same as a step of an epilogue: of one operand, with its parameters; of two. Absent where oneDNN has none.
 std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind, const LayerValues& values);
 std::optional<dnnl::algorithm> BinaryAlgorithm(PointwiseKind kind);

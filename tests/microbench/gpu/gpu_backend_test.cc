@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "microbench/gpu/device/symmetric_values.h"
@@ -11,6 +12,7 @@
 #include "microbench/gpu/gpu_run.h"
 #include "microbench/gpu/kernel_program.h"
 #include "microbench/harness/sampling/sampler.h"
+#include "microbench/reference/statistic_product.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
 #include "tests/microbench/gpu/reference_library.h"
 
@@ -77,6 +79,32 @@ TEST(GpuRun, AResultLeftOverDoesNotPass) {
   };
   const auto run = *PrepareGpuRun(*gpu, region, offer, {});
   EXPECT_GT(**run->NumericError(), 0.1);
+}
+
+TEST(GpuRun, SumsAndRunningSumsAreProductsWithAConstantToo) {
+  const auto gpu = MakeGpu();
+  const std::unique_ptr<GpuLibraries> libraries = MakeReferenceLibrary(*gpu);
+  for (const std::string text :
+       {"reduction kind=sum dtype=f32:-:f32 in=5x16 axes=1", "reduction kind=mean dtype=f32:-:f32 in=17x5 axes=0",
+        "reduction kind=mean dtype=f16:-:f16 in=3x16x5 axes=1", "scan kind=sum dtype=f32:-:f32 in=3x17x1 axis=1",
+        "scan kind=sum dtype=f16:-:f16 in=3x16x5 axis=1"}) {
+    SCOPED_TRACE(text);
+    const cpu::ValuedRegion region = Parsed(text);
+    const Workload workload = *ParseWorkload(text);
+    const NumericContract contract = NativeContract(workload);
+    const auto as_product = [](const GpuOffer& offer) { return offer.candidate.algorithm.starts_with("as-matmul/"); };
+    const std::vector<GpuOffer> offers = *libraries->Offers(workload, contract, CandidateTier::kEngine);
+    const auto offer = std::ranges::find_if(offers, as_product);
+    ASSERT_NE(offer, offers.end());
+    EXPECT_LT(**(*PrepareGpuRun(*gpu, region, *offer, {}))->NumericError(), Tolerance(contract, workload));
+    EXPECT_TRUE(*libraries->Find(workload, contract, offer->candidate));
+  }
+  for (const std::string text :
+       {"reduction kind=max dtype=f32:-:f32 in=5x16 axes=1", "reduction kind=sum dtype=s32:-:s32 in=5x16 axes=1",
+        "reduction kind=sum dtype=f32:-:f32 in=5x16x3 axes=0,2", "reduction kind=mean dtype=f16:-:f16 in=5x17 axes=1",
+        "scan kind=product dtype=f32:-:f32 in=3x17x1 axis=1", "scan kind=sum dtype=f32:-:f32 in=3x1000x1 axis=1"}) {
+    EXPECT_FALSE(cpu::StatisticProductOf(*ParseLayerConfig(text))) << text;
+  }
 }
 
 TEST(GpuRun, TimesAreMarginalAndColdOnesAreNotWarm) {

@@ -6,6 +6,7 @@
 
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/gpu/kernel_program.h"
+#include "microbench/gpu/statistic_offers.h"
 #include "microbench/reference/step_reference.h"
 #include "src/core/measurement/cudnn_form.h"
 
@@ -161,7 +162,7 @@ class ReferenceLibrary : public GpuLibraries {
 std::unique_ptr<GpuLibraries> MakeOwnLibrary() { return std::make_unique<OwnLibrary>(); }
 
 std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu, Enumerate enumerate) {
-  return std::make_unique<ReferenceLibrary>(gpu, std::move(enumerate));
+  return WithStatisticOffers(std::make_unique<ReferenceLibrary>(gpu, std::move(enumerate)));
 }
 
 }  // namespace infimum::cuda
