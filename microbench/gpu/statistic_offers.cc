@@ -34,7 +34,8 @@ class StatisticProgram : public GpuProgram {
   Status Bind(const std::vector<void*>& addresses, void* workspace) override {
     std::vector<void*> all;
     auto next = addresses.begin();
-    for (const GpuBinding& binding : product_->bindings()) all.push_back(IsConstant(binding) ? memory_.data() : *next++);
+    for (const GpuBinding& binding : product_->bindings())
+      all.push_back(IsConstant(binding) ? memory_.data() : *next++);
     return product_->Bind(all, workspace);
   }
   Status Prepare() override { return product_->Prepare(); }
@@ -90,9 +91,8 @@ class StatisticLibraries : public GpuLibraries {
     if (!statistic || tier == CandidateTier::kHeuristic) return offers;
     const CandidateTier of_products =
         tier == CandidateTier::kEngine ? CandidateTier::kHeuristic : CandidateTier::kEngine;
-    INFIMUM_ASSIGN_OR_RETURN(
-        std::vector<GpuOffer> products,
-        libraries_->Offers(Workload(LayerConfig(statistic->product)), contract, of_products));
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> products,
+                             libraries_->Offers(Workload(LayerConfig(statistic->product)), contract, of_products));
     for (GpuOffer& product : products)
       if (IsRowMajor(product.candidate)) offers.push_back(OfferOf(*statistic, std::move(product)));
     return offers;

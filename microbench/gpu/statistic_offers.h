@@ -9,8 +9,8 @@
 
 namespace infimum::cuda {
 
-// The same libraries, which offer them too: in the tier `engine` with what the libraries would choose for the product, in
-// `exhaustive` with each of their engines.
+// The same libraries, which offer them too: in the tier `engine` with what the libraries would choose for the product,
+// in `exhaustive` with each of their engines.
 std::unique_ptr<GpuLibraries> WithStatisticOffers(std::unique_ptr<GpuLibraries> libraries);
 
 }  // namespace infimum::cuda

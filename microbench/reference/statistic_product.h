@@ -1,5 +1,5 @@
-// Sums and running sums as matrix products with a constant of ones, or a triangle of them, for machines whose matrix units
-// are faster than their memory (Dakkak et al., arXiv 1811.09736).
+// Sums and running sums as matrix products with a constant of ones, or a triangle of them, for machines whose matrix
+// units are faster than their memory (Dakkak et al., arXiv 1811.09736).
 //
 //   reduction kind=mean in=1280x49 axes=1     [1280 x 49] x [49 x 1], of 1/49
 //   reduction kind=sum in=4096x24 axes=0      [1 x 4096] x [4096 x 24], of 1
@@ -26,8 +26,8 @@ struct StatisticProduct {
   double value = 1;
 };
 
-// nullopt for what is no sum of floating-point numbers, for several axes, for lines of a scan of more than 512 elements,
-// and for means whose factor the type does not hold.
+// nullopt for what is no sum of floating-point numbers, for several axes, for lines of a scan of more than 512
+// elements, and for means whose factor the type does not hold.
 std::optional<StatisticProduct> StatisticProductOf(const LayerConfig& config);
 
 // What names of such candidates begin with, behind their library.

@@ -17,10 +17,10 @@ class StatisticProgram : public Program {
     const MatMulConfig& config = statistic.product;
     const bool is_first = statistic.variable() == 0;
     INFIMUM_ASSIGN_OR_RETURN(constant_, statistic.Constant());
-    INFIMUM_ASSIGN_OR_RETURN(input_, HostTensor::Over(problem.operands[0]->data(), is_first ? config.a : config.b,
-                                                      config.types.input));
     INFIMUM_ASSIGN_OR_RETURN(
-        output_, HostTensor::Over(problem.outputs[0]->data(), OutputShape(config), config.types.output));
+        input_, HostTensor::Over(problem.operands[0]->data(), is_first ? config.a : config.b, config.types.input));
+    INFIMUM_ASSIGN_OR_RETURN(output_,
+                             HostTensor::Over(problem.outputs[0]->data(), OutputShape(config), config.types.output));
     Problem inner{config, {&input_, &constant_}, {&output_}};
     if (!is_first) std::swap(inner.operands[0], inner.operands[1]);
     INFIMUM_ASSIGN_OR_RETURN(product_, product.make(inner));
