@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "microbench/kernels/cuda/kernel_offers.h"
+#include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
 namespace {
@@ -38,7 +39,10 @@ class KernelProgram : public GpuProgram {
 
 // Tensors from outside in the order in0, in1 ..., w0, w1 ..., each once, then the results. For a layer alone that is
 // the order of its operands.
-std::vector<GpuBinding> BindingsOf(const Region& region, std::size_t& operands) {
+std::vector<GpuBinding> BindingsOf(const Region& region, bool channels_last, std::size_t& operands) {
+  const auto place = [&](const Shape& shape) {
+    return channels_last ? TensorPlacement::WithChannels(shape, true) : TensorPlacement::RowMajor(shape);
+  };
   std::vector<GpuBinding> inputs, weights;
   for (const RegionMember& member : region.members) {
     const std::vector<Operand> of = OperandsOf(member.config);
@@ -47,7 +51,7 @@ std::vector<GpuBinding> BindingsOf(const Region& region, std::size_t& operands) 
       if (operand.source == RegionOperand::Source::kMember) continue;
       std::vector<GpuBinding>& list = operand.source == RegionOperand::Source::kInput ? inputs : weights;
       if (static_cast<std::size_t>(operand.index) < list.size()) continue;
-      list.push_back({operand, 0, of[i].type, TensorPlacement::RowMajor(of[i].shape)});
+      list.push_back({operand, 0, of[i].type, place(of[i].shape)});
     }
   }
   inputs.insert(inputs.end(), weights.begin(), weights.end());
@@ -55,8 +59,7 @@ std::vector<GpuBinding> BindingsOf(const Region& region, std::size_t& operands) 
   for (const std::int64_t output : region.outputs) {
     const std::vector<Operand> of = OutputsOf(region.members[static_cast<std::size_t>(output)].config);
     for (std::size_t i = 0; i < of.size(); ++i) {
-      inputs.push_back(
-          {{RegionOperand::Source::kMember, output}, i, of[i].type, TensorPlacement::RowMajor(of[i].shape)});
+      inputs.push_back({{RegionOperand::Source::kMember, output}, i, of[i].type, place(of[i].shape)});
     }
   }
   return inputs;
@@ -71,10 +74,16 @@ std::vector<GpuOffer> KernelOffers(const cpu::ValuedRegion& problem) {
   for (KernelOffer& kernel : is_layer
                                  ? KernelsFor(region.members.front().config, cpu::ValuesOfMember(problem.values, 0))
                                  : KernelsFor(region, problem.values)) {
-    const Candidate candidate = {std::string(kOurs), kernel.algorithm, "plain", "plain", false};
+    Candidate candidate = {std::string(kOurs), kernel.algorithm, "plain", "plain", false};
+    if (kernel.channels_last) {
+      const Workload layer(region.members.front().config);
+      const CudnnForm form{.channels_last = true};
+      candidate.input_layout = InputLayouts(layer, form);
+      candidate.output_layout = OutputLayout(layer, form);
+    }
     const auto make = [kernel = std::move(kernel), region](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
       std::size_t operands = 0;
-      std::vector<GpuBinding> bindings = BindingsOf(region, operands);
+      std::vector<GpuBinding> bindings = BindingsOf(region, kernel.channels_last, operands);
       return std::unique_ptr<GpuProgram>(std::make_unique<KernelProgram>(gpu, kernel, std::move(bindings), operands));
     };
     offers.push_back({candidate, make});

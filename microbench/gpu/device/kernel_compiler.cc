@@ -81,6 +81,7 @@ KernelCompiler::~KernelCompiler() = default;
 
 Result<std::unique_ptr<KernelCompiler>> KernelCompiler::Open(std::int64_t compute_capability, CodeCache cache,
                                                              int driver) {
+  LoadNvrtcBuiltins();
   INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
                            SharedLibrary::Open(NamesForDriver("libnvrtc", driver), "cuda_nvrtc",
                                                "NVRTC, which compiles infimum's kernels,"));

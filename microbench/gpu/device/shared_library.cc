@@ -109,6 +109,23 @@ Result<SharedLibrary> SharedLibrary::Open(const std::vector<std::string>& names,
                Wheel(package, names.front()) + "), or name its folder in INFIMUM_CUDA_LIBRARIES"};
 }
 
+std::vector<std::string> LoadNvrtcBuiltins() {
+  std::vector<fs::path> folders;
+  AddListed("INFIMUM_CUDA_LIBRARIES", folders);
+  for (fs::path& folder : LibraryFolders("cuda_nvrtc")) folders.push_back(std::move(folder));
+  std::vector<std::string> loaded;
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored)) {
+      // One of each version: "libnvrtc-builtins.so.13.0".
+      const std::string name = file.path().filename().string();
+      if (!name.starts_with("libnvrtc-builtins.so.") || std::ranges::find(loaded, name) != loaded.end()) continue;
+      if (dlopen(file.path().c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) loaded.push_back(name);
+    }
+  }
+  return loaded;
+}
+
 void* SharedLibrary::Find(const char* symbol) const { return dlsym(handle_, symbol); }
 
 }  // namespace infimum::cuda

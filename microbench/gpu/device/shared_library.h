@@ -51,4 +51,9 @@ class SharedLibrary {
 // Folders in which NVIDIA's libraries may be, apart from those of the system's loader, in the order above.
 std::vector<std::filesystem::path> LibraryFolders(std::string_view package);
 
+// NVRTC opens its builtins by name alone, and the one of CUDA 13 looks for them nowhere but in the loader's folders:
+// loads those that lie in the folders above, so that it and what uses it (cuDNN's engines) find them. Returns their
+// names.
+std::vector<std::string> LoadNvrtcBuiltins();
+
 }  // namespace infimum::cuda

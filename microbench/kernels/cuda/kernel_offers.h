@@ -23,7 +23,7 @@
 
 namespace infimum::cuda {
 
-// Device memory of one layer or region, row-major and without gaps.
+// Device memory of one layer or region, without gaps; row-major, or with the channels last where the offer says so.
 struct KernelBuffers {
   std::vector<const void*> operands;  // a layer's as OperandsOf(config); a region's in0, in1 ..., then w0, w1 ...
   std::vector<void*> outputs;         // a layer's as OutputsOf(config); a region's as its `outputs`
@@ -34,6 +34,7 @@ struct KernelOffer {
   std::string algorithm;
   std::int64_t scratch_bytes = 0;
   std::function<std::vector<KernelCall>(const KernelBuffers&)> make;
+  bool channels_last = false;  // how operands and results lie
 };
 
 // Empty where no kernel has the layer's kind, types, values or size (2^31 elements where positions must be computed;

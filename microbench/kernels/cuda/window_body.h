@@ -13,7 +13,9 @@ template <class T>
 INFIMUM_HOST_DEVICE inline void PoolThread(const PoolCall& call, std::int64_t number) {
   if (number >= call.count) return;
   std::int32_t start[3];
-  auto rest = static_cast<std::uint32_t>(number);
+  auto channel = static_cast<std::uint32_t>(number);
+  std::uint32_t rest = call.channels.DivideInto(channel);
+  const std::int64_t channels = call.channels.divisor;
   INFIMUM_UNROLL
   for (int d = 2; d >= 0; --d) {
     const std::uint32_t next = call.output[d].DivideInto(rest);
@@ -36,7 +38,7 @@ INFIMUM_HOST_DEVICE inline void PoolThread(const PoolCall& call, std::int64_t nu
         const std::int32_t x = start[2] + c * call.dilation[2];
         padded += row_padded && x < call.input[2] + call.end_pad[2] ? 1 : 0;
         if (!row_inside || x < 0 || x >= call.input[2]) continue;
-        const T value = LoadOne<T>(call.from, call.element, line + x);
+        const T value = LoadOne<T>(call.from, call.element, (line + x) * channels + channel);
         ++inside;
         switch (call.kind) {
           case ReduceKind::kMax:

@@ -7,7 +7,8 @@
 
 namespace infimum::cuda {
 
-// Of n * c planes with up to three dimensions, depth first; missing ones are of extent 1.
+// Of n * c planes with up to three dimensions, depth first; missing ones are of extent 1. With the channels last a
+// plane is an image, and `channels` those of its pixels.
 struct PoolCall {
   ReduceKind kind = ReduceKind::kMax;  // kMax, kMean or kL2
   bool counts_padding = false;         // where a mean divides
@@ -18,6 +19,7 @@ struct PoolCall {
   void* to = nullptr;
   void* indices = nullptr;  // s64, of the largest among all input elements; null: not asked for
   std::uint32_t count = 0;  // outputs
+  FastDivisor channels;     // 1 where planes are whole
   FastDivisor output[3];
   std::int32_t input[3] = {1, 1, 1};
   std::int32_t kernel[3] = {1, 1, 1};

@@ -1,4 +1,6 @@
 // Poolings and resampling.
+#include <algorithm>
+
 #include "microbench/kernels/cuda/call_building.h"
 
 namespace infimum::cuda {
@@ -53,6 +55,11 @@ std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::Layer
     return std::vector<KernelCall>{own};
   };
   std::vector<KernelOffer> offers{{"pool:simple", 0, make}};
+  if (!has_indices) {
+    call.channels = FastDivisor(config.input.dims[1]);
+    offers.push_back(OneCall("pool:pixels", call));
+    offers.back().channels_last = true;
+  }
   // A window that is the whole plane is a reduction of rows. Means of integers are rounded here and cut off there.
   const bool is_mean = ReductionOf(config.kind) == ReductionKind::kMean;
   if (CoversAll(config) && (config.kind == PoolingKind::kMax || (is_mean && RealArithmetic(config.types.input)))) {
@@ -66,16 +73,20 @@ std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::Layer
   return offers;
 }
 
-std::vector<KernelOffer> OffersFor(const ResampleConfig& config, const cpu::LayerValues& values) {
-  if (values.nearest_shift != cpu::kUsualValues.nearest_shift) return {};  // half pixels are in the kernel
+namespace {
+
+// Of dimensions in the order in which they lie; nullopt where there is no kernel.
+std::optional<ResampleCall> ResampleCallOf(const ResampleConfig& config, const cpu::LayerValues& values) {
+  if (values.nearest_shift != cpu::kUsualValues.nearest_shift) return std::nullopt;  // half pixels are in the kernel
   const std::optional<Arithmetic> arithmetic = WindowArithmetic(config.types.input);
   const std::int64_t count = ElementCount(config.output);
-  if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return {};
-  if (!arithmetic || ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count)) return {};
-  if (config.input.rank() != config.output.rank()) return {};
+  if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return std::nullopt;
+  if (!arithmetic || ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count))
+    return std::nullopt;
+  if (config.input.rank() != config.output.rank()) return std::nullopt;
   // What lies between two integers is rounded, by f32 now and then to the other one.
   const DataType output = config.types.output;
-  if (config.kind != ResampleKind::kNearest && IsInteger(output) && BitsPerElement(output) > 8) return {};
+  if (config.kind != ResampleKind::kNearest && IsInteger(output) && BitsPerElement(output) > 8) return std::nullopt;
   auto call = CallOf<ResampleCall>(*arithmetic, config.types);
   call.taps = TapsPerDimension(config.kind);
   call.count = static_cast<std::uint32_t>(count);
@@ -84,14 +95,14 @@ std::vector<KernelOffer> OffersFor(const ResampleConfig& config, const cpu::Laye
   bool previous_stays = false;
   for (std::size_t d = config.input.rank(); d-- > 0;) {
     const std::int64_t in = config.input.dims[d], out = config.output.dims[d];
-    if (!FitsCount(in) || !FitsCount(2 * out)) return {};
+    if (!FitsCount(in) || !FitsCount(2 * out)) return std::nullopt;
     const bool stays = in == out;
     if (stays && previous_stays) {
       const int last = call.rank - 1;
       call.output[last] = FastDivisor(call.output[last].divisor * out);
       call.input[last] = static_cast<std::int32_t>(call.input[last] * in);
     } else {
-      if (call.rank == 5) return {};
+      if (call.rank == 5) return std::nullopt;
       call.output[call.rank] = FastDivisor(out);
       call.twice_output[call.rank] = FastDivisor(2 * out);
       call.input[call.rank] = static_cast<std::int32_t>(in);
@@ -101,7 +112,28 @@ std::vector<KernelOffer> OffersFor(const ResampleConfig& config, const cpu::Laye
     previous_stays = stays;
     step *= in;
   }
-  return {OneCall("resample:simple", call)};
+  return call;
+}
+
+Shape ChannelsLast(Shape shape) {
+  std::rotate(shape.dims.begin() + 1, shape.dims.begin() + 2, shape.dims.end());
+  return shape;
+}
+
+}  // namespace
+
+std::vector<KernelOffer> OffersFor(const ResampleConfig& config, const cpu::LayerValues& values) {
+  const std::optional<ResampleCall> call = ResampleCallOf(config, values);
+  if (!call) return {};
+  std::vector<KernelOffer> offers{OneCall("resample:simple", *call)};
+  ResampleConfig pixels = config;
+  pixels.input = ChannelsLast(config.input);
+  pixels.output = ChannelsLast(config.output);
+  if (const std::optional<ResampleCall> of_pixels = ResampleCallOf(pixels, values)) {
+    offers.push_back(OneCall("resample:pixels", *of_pixels));
+    offers.back().channels_last = true;
+  }
+  return offers;
 }
 
 }  // namespace infimum::cuda

@@ -22,6 +22,7 @@ namespace infimum::cuda {
 
 Result<CudnnLibrary> CudnnLibrary::Load() {
   static const Result<CudnnLibrary> loaded = []() -> Result<CudnnLibrary> {
+    LoadNvrtcBuiltins();
     INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library, SharedLibrary::Open({"libcudnn.so.9"}, "cudnn", "cuDNN 9"));
     auto* get_version = reinterpret_cast<std::size_t (*)()>(library.Find("cudnnGetVersion"));
     if (get_version == nullptr) return Error{library.path().string() + ": it has no cudnnGetVersion; is it cuDNN?"};

@@ -33,6 +33,7 @@ std::string Repeated(const std::string& name, std::size_t count) {
 std::size_t ChannelRank(const LayerConfig& config) {
   if (const auto* convolution = std::get_if<ConvolutionConfig>(&config)) return convolution->input.rank();
   if (const auto* pooling = std::get_if<PoolingConfig>(&config)) return pooling->input.rank();
+  if (const auto* resample = std::get_if<ResampleConfig>(&config)) return resample->input.rank();
   const auto* normalization = std::get_if<NormalizationConfig>(&config);
   if (normalization != nullptr && normalization->kind == NormalizationKind::kBatch) return normalization->input.rank();
   return 0;

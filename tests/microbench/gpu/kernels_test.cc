@@ -75,6 +75,10 @@ class Buffer {
   std::int64_t bytes_ = 0, shift_ = 0, count_ = 0;
 };
 
+TensorPlacement PlacementOf(const KernelOffer& offer, const Shape& shape) {
+  return offer.channels_last ? TensorPlacement::WithChannels(shape, true) : TensorPlacement::RowMajor(shape);
+}
+
 // The largest error of an offer, with buffers that start `shift` elements after aligned addresses.
 double ErrorOf(const LayerConfig& config, const KernelOffer& offer, std::int64_t shift,
                const cpu::LayerValues& values = {}, cpu::KnownValues* known = nullptr) {
@@ -89,11 +93,10 @@ double ErrorOf(const LayerConfig& config, const KernelOffer& offer, std::int64_t
     Buffer& buffer = buffers.emplace_back(operand, is_constant ? 0 : shift);
     cpu::FillOperand(config, memory.operands.size(), kSeed, buffer.view());
     memory.operands.push_back(buffer.data());
-    if (BitsPerElement(operand.type) == 4) {
-      const std::vector<std::byte> halves =
-          Packed(buffer.view(), TensorPlacement::RowMajor(operand.shape), operand.type);
-      std::vector<Bytes16>& aligned = packed.emplace_back(halves.size() / 16 + 1);
-      std::memcpy(aligned.data(), halves.data(), halves.size());
+    if (BitsPerElement(operand.type) == 4 || offer.channels_last) {
+      const std::vector<std::byte> placed = Packed(buffer.view(), PlacementOf(offer, operand.shape), operand.type);
+      std::vector<Bytes16>& aligned = packed.emplace_back(placed.size() / 16 + 1);
+      std::memcpy(aligned.data(), placed.data(), placed.size());
       memory.operands.back() = aligned.data();
     }
     operands.push_back(&sources.emplace_back(buffer.view()));
@@ -108,6 +111,12 @@ double ErrorOf(const LayerConfig& config, const KernelOffer& offer, std::int64_t
   memory.scratch = scratch.data();
   for (const KernelCall& call : offer.make(memory)) RunOnHost(call);
   for (const Buffer& buffer : buffers) EXPECT_TRUE(buffer.IsUntouchedAround());
+  for (cpu::HostTensor* output : outputs) {
+    if (!offer.channels_last) continue;
+    const auto* bytes = static_cast<const std::byte*>(output->data());
+    const std::vector<std::byte> placed(bytes, bytes + output->bytes());
+    Unpack(placed, PlacementOf(offer, output->shape()), output->type(), *output);
+  }
   const std::unique_ptr<cpu::Reference> reference = cpu::MakeReference(config, values);
   if (known != nullptr) known->Begin(Format(config));
   return cpu::LargestError(*reference, MeasureOf(Workload(config)), operands, outputs, kSeed, known);

@@ -50,6 +50,20 @@ TEST_F(SharedLibraryTest, ADriverOfCuda12GetsItsLibrariesAndTheirWheels) {
   EXPECT_THAT(advice({"libnone.so.9"}, "cudnn"), HasSubstr("nvidia-cudnn-cu12"));
 }
 
+TEST_F(SharedLibraryTest, BuiltinsOfNvrtcAreLoadedOnceOfEachVersion) {
+  const std::filesystem::path math = SharedLibrary::Open({"libm.so.6"}, "none", "the mathematical library")->path();
+  const std::filesystem::path other = folder_ / "other";
+  std::filesystem::create_directory(other);
+  for (const char* name : {"libnvrtc-builtins.so.77.0", "libnvrtc-builtins.so.77.1", "libnvrtc.so.77"})
+    std::filesystem::create_symlink(math, folder_ / name);
+  std::filesystem::create_symlink(math, other / "libnvrtc-builtins.so.77.0");
+  std::ofstream(other / "libnvrtc-builtins.so.78.0") << "no library";
+  setenv("INFIMUM_CUDA_LIBRARIES", (folder_.string() + ":" + other.string() + ":/nowhere").c_str(), 1);
+  std::vector<std::string> loaded = LoadNvrtcBuiltins();
+  std::erase_if(loaded, [](const std::string& name) { return name.find(".so.7") == std::string::npos; });
+  EXPECT_THAT(loaded, ::testing::UnorderedElementsAre("libnvrtc-builtins.so.77.0", "libnvrtc-builtins.so.77.1"));
+}
+
 TEST_F(SharedLibraryTest, AFileThatIsNoLibrarySaysSo) {
   std::ofstream(folder_ / "libbroken_thing.so.9") << "no library";
   setenv("INFIMUM_CUDA_LIBRARIES", folder_.c_str(), 1);
