@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "microbench/reference/statistic_product.h"
-
 namespace infimum::cuda {
 namespace {
 
@@ -51,11 +49,7 @@ class StatisticProgram : public GpuProgram {
   DeviceMemory memory_;
 };
 
-GpuOffer OfferOf(const cpu::StatisticProduct& statistic, GpuOffer product) {
-  Candidate candidate = product.candidate;
-  candidate.algorithm = std::string(cpu::kAsMatMul) + candidate.algorithm;
-  candidate.input_layout = candidate.output_layout = "plain";
-  candidate.library_choice = false;
+GpuOffer OfferOf(const cpu::StatisticProduct& statistic, Candidate candidate, GpuOffer product) {
   const auto make = [statistic, make = std::move(product.make)](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> inner, make(gpu));
     auto program = std::make_unique<StatisticProgram>(std::move(inner), statistic);
@@ -65,16 +59,6 @@ GpuOffer OfferOf(const cpu::StatisticProduct& statistic, GpuOffer product) {
     return std::unique_ptr<GpuProgram>(std::move(program));
   };
   return {std::move(candidate), make};
-}
-
-std::optional<cpu::StatisticProduct> StatisticOf(const Workload& workload) {
-  const auto* layer = std::get_if<LayerConfig>(&workload);
-  return layer == nullptr ? std::nullopt : cpu::StatisticProductOf(*layer);
-}
-
-// Of the product's candidates those that read and write the layer's tensors as they lie.
-bool IsRowMajor(const Candidate& candidate) {
-  return (candidate.input_layout == "abc,abc" || candidate.input_layout == "abc") && candidate.output_layout == "abc";
 }
 
 class StatisticLibraries : public GpuLibraries {
@@ -88,13 +72,13 @@ class StatisticLibraries : public GpuLibraries {
                                        CandidateTier tier) override {
     INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> offers, libraries_->Offers(workload, contract, tier));
     const std::optional<cpu::StatisticProduct> statistic = StatisticOf(workload);
-    if (!statistic || tier == CandidateTier::kHeuristic) return offers;
-    const CandidateTier of_products =
-        tier == CandidateTier::kEngine ? CandidateTier::kHeuristic : CandidateTier::kEngine;
+    const std::optional<CandidateTier> of_product = ProductTier(tier);
+    if (!statistic || !of_product) return offers;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> products,
-                             libraries_->Offers(Workload(LayerConfig(statistic->product)), contract, of_products));
+                             libraries_->Offers(LayerConfig(statistic->product), contract, *of_product));
     for (GpuOffer& product : products)
-      if (IsRowMajor(product.candidate)) offers.push_back(OfferOf(*statistic, std::move(product)));
+      if (std::optional<Candidate> candidate = StatisticCandidate(product.candidate))
+        offers.push_back(OfferOf(*statistic, *std::move(candidate), std::move(product)));
     return offers;
   }
 
@@ -103,15 +87,15 @@ class StatisticLibraries : public GpuLibraries {
     const std::optional<cpu::StatisticProduct> statistic = StatisticOf(workload);
     if (!statistic || !candidate.algorithm.starts_with(cpu::kAsMatMul))
       return libraries_->Find(workload, contract, candidate, values);
-    INFIMUM_ASSIGN_OR_RETURN(
-        std::vector<GpuOffer> products,
-        libraries_->Offers(Workload(LayerConfig(statistic->product)), contract, CandidateTier::kEngine));
-    for (GpuOffer& product : products) {
-      if (!IsRowMajor(product.candidate)) continue;
-      GpuOffer offer = OfferOf(*statistic, std::move(product));
-      if (offer.candidate.name() == candidate.name()) return std::optional<GpuOffer>(std::move(offer));
-    }
-    return std::optional<GpuOffer>();
+    Candidate of_product = candidate;
+    of_product.algorithm.erase(0, cpu::kAsMatMul.size());
+    const bool two_vary = statistic->product.weights == Constness::kVariable;
+    of_product.input_layout = two_vary ? "abc,abc" : "abc";
+    of_product.output_layout = "abc";
+    INFIMUM_ASSIGN_OR_RETURN(std::optional<GpuOffer> product,
+                             libraries_->Find(LayerConfig(statistic->product), contract, of_product));
+    if (!product) return product;
+    return std::optional<GpuOffer>(OfferOf(*statistic, candidate, *std::move(product)));
   }
 
   std::vector<GpuOffer> LargeProducts(DataType type, NumericContract contract, std::int64_t extent,
@@ -124,6 +108,26 @@ class StatisticLibraries : public GpuLibraries {
 };
 
 }  // namespace
+
+std::optional<cpu::StatisticProduct> StatisticOf(const Workload& workload) {
+  const auto* layer = std::get_if<LayerConfig>(&workload);
+  return layer == nullptr ? std::nullopt : cpu::StatisticProductOf(*layer);
+}
+
+std::optional<CandidateTier> ProductTier(CandidateTier tier) {
+  if (tier == CandidateTier::kHeuristic) return std::nullopt;
+  return tier == CandidateTier::kEngine ? CandidateTier::kHeuristic : CandidateTier::kEngine;
+}
+
+std::optional<Candidate> StatisticCandidate(const Candidate& product) {
+  const bool lies_so = product.input_layout == "abc" || product.input_layout == "abc,abc";
+  if (!lies_so || product.output_layout != "abc") return std::nullopt;
+  Candidate candidate = product;
+  candidate.algorithm = std::string(cpu::kAsMatMul) + product.algorithm;
+  candidate.input_layout = candidate.output_layout = "plain";
+  candidate.library_choice = false;
+  return candidate;
+}
 
 std::unique_ptr<GpuLibraries> WithStatisticOffers(std::unique_ptr<GpuLibraries> libraries) {
   return std::make_unique<StatisticLibraries>(std::move(libraries));

@@ -4,13 +4,24 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "microbench/gpu/device/gpu_libraries.h"
+#include "microbench/reference/statistic_product.h"
 
 namespace infimum::cuda {
 
-// The same libraries, which offer them too: in the tier `engine` with what the libraries would choose for the product,
-// in `exhaustive` with each of their engines.
+// nullopt for a workload that is no such sum.
+std::optional<cpu::StatisticProduct> StatisticOf(const Workload& workload);
+
+// The tier of the product's candidates: in `engine` what libraries would choose for it, in `exhaustive` each of their
+// engines; nullopt: none.
+std::optional<CandidateTier> ProductTier(CandidateTier tier);
+
+// The sum's candidate from its product's; nullopt where that has tensors that do not lie as the sum's do.
+std::optional<Candidate> StatisticCandidate(const Candidate& product);
+
+// The same libraries, which offer them too.
 std::unique_ptr<GpuLibraries> WithStatisticOffers(std::unique_ptr<GpuLibraries> libraries);
 
 }  // namespace infimum::cuda

@@ -37,8 +37,9 @@ std::optional<StatisticProduct> Of(const ReductionConfig& config) {
   for (std::size_t d = 0; d < config.input.rank(); ++d)
     if (d != axis) (d < axis ? outer : inner) *= config.input.dims[d];
   const std::int64_t length = config.input.dims[axis];
-  const bool holds_factor =
-      config.types.input == DataType::kF32 || std::has_single_bit(static_cast<std::uint64_t>(length));
+  // A power of two that is no subnormal in f16.
+  const bool holds_factor = config.types.input == DataType::kF32 ||
+                            (length <= 1 << 14 && std::has_single_bit(static_cast<std::uint64_t>(length)));
   if (!IsSummed(config.types) || (is_mean && !holds_factor)) return std::nullopt;
   StatisticProduct made = ProductOf(config.types.input, outer, length, inner, 1);
   if (is_mean) made.value = 1 / static_cast<double>(length);

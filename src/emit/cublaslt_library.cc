@@ -107,7 +107,7 @@ const Library& CublasLt() {
                                .beside = "cuDNN's graph has matrix products too, which `--library cudnn` writes.\n",
                                .shared_files = kCublasltFiles,
                                .write_source = WriteCublasltSource,
-                               .refusal_of = [](std::string_view) { return std::string(); }};
+                               .refusal_of = RefusalOfConstants};
   return library;
 }
 

@@ -262,7 +262,7 @@ const Library& Cudnn() {
                                .beside = "cuBLASLt's products, which\n`--library cublaslt` writes.\n",
                                .shared_files = kCudnnFiles,
                                .write_source = WriteCudnnSource,
-                               .refusal_of = [](std::string_view) { return std::string(); }};
+                               .refusal_of = RefusalOfConstants};
   return library;
 }
 

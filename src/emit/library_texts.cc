@@ -53,6 +53,11 @@ Region RegionWithConstants(const Workload& workload) {
   return {{std::move(member)}, {0}};
 }
 
+std::string RefusalOfConstants(std::string_view algorithm) {
+  const bool has_constant = algorithm.starts_with("as-matmul/");
+  return has_constant ? "a product with a constant of infimum's own, which is not emitted" : "";
+}
+
 std::string_view CudaRunning() {
   return R"(It runs on the first GPU that CUDA shows; without one it says so and ends. `--tier heuristic|engine|exhaustive` says
 how many candidates are looked for: what the library would choose, and its next best, in the usual form; the best

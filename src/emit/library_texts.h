@@ -47,4 +47,7 @@ std::string_view EmbeddedFile(std::string_view name);
 // How README.md of projects for NVIDIA's GPUs says that the program runs.
 std::string_view CudaRunning();
 
+// Why no library's candidate of this name is emitted; empty where it is.
+std::string RefusalOfConstants(std::string_view algorithm);
+
 }  // namespace infimum::emit

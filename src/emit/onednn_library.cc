@@ -327,8 +327,7 @@ std::string OnednnRefusalOf(std::string_view algorithm) {
     return "converts its tensors by kernels of infimum's own, which are not emitted";
   if (algorithm.starts_with("upsampling-as-matmul/"))
     return "copies its result into place by a kernel of infimum's own, which is not emitted";
-  if (algorithm.starts_with("as-matmul/")) return "a product with a constant of infimum's own, which is not emitted";
-  return "";
+  return RefusalOfConstants(algorithm);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ struct Form {
 
   int rows() const { return kAttentionThreads / lanes * each; }
 };
-// From many rows of a block to few; of the first that fit the two that come next are tried too.
+// From many rows of a block to few; all that fit a block's memory are tried, but those with more rows than twice as
+// many as there are.
 constexpr Form kForms[] = {{4, 8, 32}, {4, 8, 16}, {2, 8, 32}, {2, 8, 16}, {1, 8, 32}, {1, 32, 32}};
 
 std::optional<AttentionCall> CallFor(const AttentionConfig& config, const cpu::LayerValues& values) {
@@ -44,7 +45,7 @@ std::optional<AttentionCall> CallFor(const AttentionConfig& config, const cpu::L
     own.query_step = mask.dims[2] == 1 ? 0 : 1;
   }
   if (!masks.empty()) call.mask_element = ElementOf(operands[3].type);
-  if (call.mask_element == Element::kNone) return std::nullopt;
+  if (!IsSource<float>(call.mask_element)) return std::nullopt;
   call.batch = static_cast<std::uint32_t>(config.batch);
   call.kv_heads = FastDivisor(config.kv_heads);
   call.group = static_cast<std::uint32_t>(config.heads / config.kv_heads);

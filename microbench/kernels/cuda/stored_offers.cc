@@ -19,7 +19,9 @@ std::optional<StoredProductCall> CallFor(const MatMulConfig& config, const cpu::
   const std::int64_t depth = config.b.dims[rank - 2], columns = config.b.dims[rank - 1];
   const std::int64_t rows = ElementCount(config.a) / depth;
   const auto is_float32 = [](DataType type) { return RealArithmetic(type) == Arithmetic::kF32; };
-  if (!scales.any() || values.quantized() || ElementCount(config.b) != depth * columns) return std::nullopt;
+  if (!scales.any() || values.quantized() || config.weights != Constness::kConstant ||
+      ElementCount(config.b) != depth * columns)
+    return std::nullopt;
   if (!IsInteger(types.weights) || (bits != 4 && bits != 8)) return std::nullopt;
   if (!is_float32(types.input) || !is_float32(types.output) || !is_float32(scales.type)) return std::nullopt;
   if (scales.zero_points != DataType::kNone && scales.zero_points != types.weights) return std::nullopt;
@@ -85,9 +87,12 @@ std::vector<KernelOffer> OffersFor(const MatMulConfig& config, const cpu::LayerV
     };
     const std::string name = "stored:rows" + std::to_string(rows);
     add(name, 1);
+    std::uint32_t before = call->parts;
     for (const int share : {1, 4}) {
       const std::int64_t parts = std::min(Divided(share * kManyBlocks, blocks), Divided(call->depth, 64));
-      if (parts > 1) add(name + (share == 1 ? "-split" : "-split4"), parts);
+      if (parts <= before) continue;
+      add(name + (share == 1 ? "-split" : "-split4"), parts);
+      before = static_cast<std::uint32_t>(parts);
     }
   }
   return offers;

@@ -126,6 +126,7 @@ std::vector<KernelOffer> OffersFor(const ResampleConfig& config, const cpu::Laye
   const std::optional<ResampleCall> call = ResampleCallOf(config, values);
   if (!call) return {};
   std::vector<KernelOffer> offers{OneCall("resample:simple", *call)};
+  if (config.input.rank() <= 2) return offers;
   ResampleConfig pixels = config;
   pixels.input = ChannelsLast(config.input);
   pixels.output = ChannelsLast(config.output);

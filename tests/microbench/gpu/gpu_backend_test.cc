@@ -102,6 +102,7 @@ TEST(GpuRun, SumsAndRunningSumsAreProductsWithAConstantToo) {
   for (const std::string text :
        {"reduction kind=max dtype=f32:-:f32 in=5x16 axes=1", "reduction kind=sum dtype=s32:-:s32 in=5x16 axes=1",
         "reduction kind=sum dtype=f32:-:f32 in=5x16x3 axes=0,2", "reduction kind=mean dtype=f16:-:f16 in=5x17 axes=1",
+        "reduction kind=mean dtype=f16:-:f16 in=5x33554432 axes=1",
         "scan kind=product dtype=f32:-:f32 in=3x17x1 axis=1", "scan kind=sum dtype=f32:-:f32 in=3x1000x1 axis=1"}) {
     EXPECT_FALSE(cpu::StatisticProductOf(*ParseLayerConfig(text))) << text;
   }

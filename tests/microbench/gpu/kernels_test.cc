@@ -276,9 +276,25 @@ TEST(KernelsFor, AttentionHasFormsForManyQueriesAndForOne) {
   EXPECT_THAT(NamesFor(types + "n=1 heads=2 kv_heads=2 q=9 kv=9 head=512 mask=no"), IsEmpty());
 }
 
+// Masks of types that f32 is not computed from, and tensors without channels.
+TEST(KernelsFor, WhatAKernelCannotReadItIsNotOfferedFor) {
+  for (const char* mask : {"s64", "u64", "u32", "f64"})
+    EXPECT_THAT(
+        NamesFor("attention dtype=f32:" + std::string(mask) + ":f32 n=1 heads=2 kv_heads=2 q=9 kv=9 head=8 mask=full"),
+        IsEmpty());
+  EXPECT_THAT(NamesFor("resample kind=nearest dtype=f32:-:f32 in=8 out=16"), ::testing::ElementsAre("resample:simple"));
+  EXPECT_THAT(NamesFor("resample kind=nearest dtype=f32:-:f32 in=2x8 out=2x16"),
+              ::testing::ElementsAre("resample:simple"));
+  EXPECT_THAT(NamesFor("matmul dtype=f16:s4:f16 a=1x1x512 b=1x512x256 bias=no weights=variable scales=32x1:f16"),
+              IsEmpty());
+}
+
 TEST(KernelsFor, StoredProductsAreForFewRows) {
   EXPECT_THAT(NamesFor("matmul dtype=f16:u4:f16 a=1x1x4096 b=1x4096x11008 bias=no weights=const scales=32x1:f16:u4"),
               ::testing::ElementsAre("stored:rows1", "stored:rows1-split", "stored:rows1-split4"));
+  EXPECT_THAT(NamesFor("matmul dtype=f16:u4:f16 a=1x1x2048 b=1x2048x2048 bias=no weights=const scales=32x1:f16:u4"),
+              ::testing::ElementsAre("stored:rows1", "stored:rows1-split"))
+      << "no more parts are there";
   EXPECT_THAT(NamesFor("matmul dtype=f16:s4:f16 a=1x4x512 b=1x512x256 bias=no weights=const scales=128x1:f16"),
               ::testing::IsSupersetOf({"stored:rows2", "stored:rows4"}));
   for (const std::string text : {"dtype=f16:s4:f16 a=1x128x512 b=1x512x256 bias=no weights=const scales=128x1:f16",
