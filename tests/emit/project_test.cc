@@ -171,6 +171,10 @@ TEST(EmittedProject, SaysWhatCannotBeEmitted) {
   EXPECT_EQ(ErrorOf(PlanOf({kRelu}), {"onednn", {"infimum/relu:avx2"}, "1"}),
             "--candidate infimum/relu:avx2: a kernel of infimum's own, which is not emitted; nothing is left to emit");
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"onednn", {"onednn/graph/partition"}, "1"}), HasSubstr("not emitted yet"));
+  for (const std::string library : {"onednn", "cudnn", "cublaslt"}) {
+    const std::string name = (library == "cudnn" ? "cudnn-graph" : library) + "/as-matmul/any";
+    EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {library, {name}, "1"}), HasSubstr("a product with a constant")) << name;
+  }
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"onednn", {"cublas/gemm"}, "1"}), HasSubstr("begin with 'onednn/'"));
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"cudnn", {"onednn/ref"}, "1"}), HasSubstr("begin with 'cudnn-graph/'"));
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"cudnn", {"x"}, "1"}), HasSubstr("like 'cudnn-graph/eng62_k2=5_k13=1'"));
