@@ -54,8 +54,7 @@ Region RegionWithConstants(const Workload& workload) {
 }
 
 std::string RefusalOfConstants(std::string_view algorithm) {
-  const bool has_constant = algorithm.starts_with("as-matmul/");
-  return has_constant ? "a product with a constant of infimum's own, which is not emitted" : "";
+  return algorithm.starts_with("as-matmul/") ? "a product with a constant of infimum's own, which is not emitted" : "";
 }
 
 std::string_view CudaRunning() {
