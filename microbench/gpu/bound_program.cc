@@ -90,10 +90,7 @@ Result<LaunchDevice::Graph> ProgramLaunches::Capture(std::int64_t launches) {
 }
 
 Result<Latency> ProgramLaunches::Replay(Graph graph) {
-  INFIMUM_RETURN_IF_ERROR(gpu_.Mark(0));
-  INFIMUM_RETURN_IF_ERROR(gpu_.LaunchGraph(graph));
-  INFIMUM_RETURN_IF_ERROR(gpu_.Mark(1));
-  return Between();
+  return Held([&] { return gpu_.LaunchGraph(graph); });
 }
 
 Result<Latency> ProgramLaunches::LaunchInStream(std::int64_t launches) {
@@ -106,12 +103,17 @@ Result<Latency> ProgramLaunches::LaunchInStream(std::int64_t launches) {
 Result<Latency> ProgramLaunches::LaunchAlone(LaunchCaches caches) {
   if (caches != LaunchCaches::kAsTheyAre) INFIMUM_RETURN_IF_ERROR(gpu_.EmptyCaches());
   if (caches == LaunchCaches::kWithoutConstants) INFIMUM_RETURN_IF_ERROR(enqueue_(gpu_.stream()));
-  // All is queued before any of it begins, so that the host's time for it is not in between. What waits for the device
-  // while it is enqueued ends the hold by its own bound, and is timed as it is.
+  return Held([&] { return enqueue_(gpu_.stream()); });
+}
+
+// All is queued before any of it begins, so that the host's time for it is not in between: for a graph, which drivers
+// before CUDA 12.6 start node by node, as for a launch. What waits for the device while it is enqueued ends the hold by
+// its own bound, and is timed as it is.
+Result<Latency> ProgramLaunches::Held(const std::function<Status()>& enqueue) {
   const auto begin = SteadyClock().Now();
   INFIMUM_RETURN_IF_ERROR(gpu_.Hold());
   Status queued = gpu_.Mark(0);
-  if (queued.ok()) queued = enqueue_(gpu_.stream());
+  if (queued.ok()) queued = enqueue();
   if (queued.ok()) queued = gpu_.Mark(1);
   gpu_.Release();
   host_was_late_ = SteadyClock().Now() - begin > kSurelyHeld;

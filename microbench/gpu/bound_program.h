@@ -73,6 +73,7 @@ class ProgramLaunches : public LaunchDevice {
 
  private:
   Status EnqueueAll(std::int64_t launches);
+  Result<Latency> Held(const std::function<Status()>& enqueue);
   // Between the two marks, once the device is done.
   Result<Latency> Between();
 

@@ -28,7 +28,11 @@ Result<Latency> LaunchTimer::TimeAll(std::int64_t launches) {
         overlaps_ = overlaps_ || device_.Overlaps(*graph);
       }
     }
-    if (known != graphs_.end()) return device_.Replay(known->second);
+    if (known != graphs_.end()) {
+      const Result<Latency> time = device_.Replay(known->second);
+      is_host_bound_ = is_host_bound_ || device_.HostWasLate();
+      return time;
+    }
     // Both times of a difference are taken the same way.
     is_captured_ = false;
   }

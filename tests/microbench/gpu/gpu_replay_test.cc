@@ -140,8 +140,9 @@ TEST_F(GpuReplay, TheWholeIsOneGraphAndPartsAreMarginal) {
       Replay(ReplayNetwork::Schedule({"pretended/reference", "abcd", "abcd"}, {"pretended/reference", "abcd", "abcd"}));
   const std::size_t parts = replay->parts().size();
   ASSERT_EQ(parts, 7u);
-  // 2 us for each kernel (concat is two copies), and 6 us for starting each inference's graph.
-  EXPECT_EQ(**replay->TimeParts(0, parts, 10), microseconds(10 * (8 * 2 + 6)));
+  // 2 us for each kernel (concat is two copies), 6 us for starting each inference's graph, and 0.2 for each node of it,
+  // which a part alone, whose stream is held meanwhile, does not wait for.
+  EXPECT_NEAR(static_cast<double>((**replay->TimeParts(0, parts, 10)).count()), 10e3 * (8 * 2.2 + 6), 10);
   EXPECT_EQ(**replay->TimeParts(0, 1, 100), microseconds(200));
   EXPECT_EQ(**replay->TimeParts(4, 5, 100), microseconds(400));
   const std::vector<Latency> each = **replay->TimeEach();
@@ -182,7 +183,7 @@ TEST_F(GpuReplay, GoesThroughTheHarnessLikeAnyOther) {
   const Result<ReplayResult> result = RunReplay(backend, request, {interference, flusher});
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result->FirstFault().value_or(""), "");
-  EXPECT_EQ(result->demonstrated(), Latency(6 + 2.0 * static_cast<double>(result->parts.size() + 1)));
+  EXPECT_NEAR(result->demonstrated().count(), 6 + 2.2 * static_cast<double>(result->parts.size() + 1), 1e-6);
   for (const ReplayPart& part : result->parts) {
     EXPECT_EQ(part.alone, Latency(part.name == "concat" ? 4 : 2)) << part.name;
     EXPECT_EQ(part.in_loop, part.alone) << part.name;
