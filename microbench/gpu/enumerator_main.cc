@@ -56,7 +56,7 @@ Result<CandidateList> Answer(const Request& request) {
     INFIMUM_ASSIGN_OR_RETURN(const CandidateList products,
                              CudnnCandidates(product, request.contract, *of_product, CudnnTarget::Of(gpu)));
     for (const OfferedCandidate& offered : products.candidates)
-      if (const std::optional<Candidate> candidate = StatisticCandidate(offered.candidate))
+      if (const std::optional<Candidate> candidate = cpu::StatisticCandidate(offered.candidate))
         list.candidates.push_back({*candidate, offered.notes});
   }
   const auto add_offers = [&](const std::vector<GpuOffer>& offers, const char* notes) {

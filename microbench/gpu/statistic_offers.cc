@@ -77,7 +77,7 @@ class StatisticLibraries : public GpuLibraries {
     INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> products,
                              libraries_->Offers(LayerConfig(statistic->product), contract, *of_product));
     for (GpuOffer& product : products)
-      if (std::optional<Candidate> candidate = StatisticCandidate(product.candidate))
+      if (std::optional<Candidate> candidate = cpu::StatisticCandidate(product.candidate))
         offers.push_back(OfferOf(*statistic, *std::move(candidate), std::move(product)));
     return offers;
   }
@@ -117,16 +117,6 @@ std::optional<cpu::StatisticProduct> StatisticOf(const Workload& workload) {
 std::optional<CandidateTier> ProductTier(CandidateTier tier) {
   if (tier == CandidateTier::kHeuristic) return std::nullopt;
   return tier == CandidateTier::kEngine ? CandidateTier::kHeuristic : CandidateTier::kEngine;
-}
-
-std::optional<Candidate> StatisticCandidate(const Candidate& product) {
-  const bool lies_so = product.input_layout == "abc" || product.input_layout == "abc,abc";
-  if (!lies_so || product.output_layout != "abc") return std::nullopt;
-  Candidate candidate = product;
-  candidate.algorithm = std::string(cpu::kAsMatMul) + product.algorithm;
-  candidate.input_layout = candidate.output_layout = "plain";
-  candidate.library_choice = false;
-  return candidate;
 }
 
 std::unique_ptr<GpuLibraries> WithStatisticOffers(std::unique_ptr<GpuLibraries> libraries) {

@@ -18,9 +18,6 @@ std::optional<cpu::StatisticProduct> StatisticOf(const Workload& workload);
 // engines; nullopt: none.
 std::optional<CandidateTier> ProductTier(CandidateTier tier);
 
-// The sum's candidate from its product's; nullopt where that has tensors that do not lie as the sum's do.
-std::optional<Candidate> StatisticCandidate(const Candidate& product);
-
 // The same libraries, which offer them too.
 std::unique_ptr<GpuLibraries> WithStatisticOffers(std::unique_ptr<GpuLibraries> libraries);
 

@@ -76,4 +76,14 @@ std::optional<StatisticProduct> StatisticProductOf(const LayerConfig& config) {
   return std::nullopt;
 }
 
+std::optional<Candidate> StatisticCandidate(const Candidate& product) {
+  const bool lies_so = product.input_layout == "abc" || product.input_layout == "abc,abc";
+  if (!lies_so || product.output_layout != "abc") return std::nullopt;
+  Candidate candidate = product;
+  candidate.algorithm = std::string(kAsMatMul) + product.algorithm;
+  candidate.input_layout = candidate.output_layout = "plain";
+  candidate.library_choice = false;
+  return candidate;
+}
+
 }  // namespace infimum::cpu

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "infimum/layer/layer_config.h"
+#include "infimum/measurement/candidate.h"
 #include "microbench/reference/host_tensor.h"
 
 namespace infimum::cpu {
@@ -32,5 +33,8 @@ std::optional<StatisticProduct> StatisticProductOf(const LayerConfig& config);
 
 // What names of such candidates begin with, behind their library.
 inline constexpr std::string_view kAsMatMul = "as-matmul/";
+
+// The sum's candidate from its product's; nullopt where that has tensors that do not lie as the sum's do.
+std::optional<Candidate> StatisticCandidate(const Candidate& product);
 
 }  // namespace infimum::cpu

@@ -1,6 +1,5 @@
 // Sums and running sums as oneDNN's matrix products with a constant, by what the library chooses for the product. The
 // layer has no constants: the ones stay in the caches as a kernel's code does.
-#include <algorithm>
 #include <utility>
 
 #include "microbench/libraries/onednn/layer_offers.h"
@@ -43,21 +42,12 @@ std::vector<Offer> StatisticProductOffers(const LayerConfig& config) {
   if (!statistic) return {};
   std::vector<Offer> offers;
   for (const Offer& product : MatMulOffers(statistic->product)) {
-    const Candidate& found = product.candidate;
-    const bool is_row_major =
-        (found.input_layout == "abc" || found.input_layout == "abc,abc") && found.output_layout == "abc";
-    if (!found.library_choice || !is_row_major) continue;
-    Offer offer = product;
-    offer.candidate.algorithm = std::string(kAsMatMul) + found.algorithm;
-    offer.candidate.input_layout = offer.candidate.output_layout = "plain";
-    offer.candidate.library_choice = false;
-    offer.input_orders.clear();
-    offer.output_order = nullptr;
-    offer.place = nullptr;
-    offer.make = [statistic = *statistic, product](const Problem& problem) -> MadeProgram {
+    const std::optional<Candidate> candidate = StatisticCandidate(product.candidate);
+    if (!candidate || !product.candidate.library_choice) continue;
+    const auto make = [statistic = *statistic, product](const Problem& problem) -> MadeProgram {
       return Prepared<Program>(std::make_unique<StatisticProgram>(), statistic, product, problem);
     };
-    offers.push_back(std::move(offer));
+    offers.push_back({.candidate = *candidate, .make = make, .reference = product.reference});
   }
   return offers;
 }
