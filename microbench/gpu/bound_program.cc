@@ -80,8 +80,12 @@ Status ProgramLaunches::EnqueueAll(std::int64_t launches) {
   return {};
 }
 
-Result<Latency> ProgramLaunches::Between() {
-  INFIMUM_RETURN_IF_ERROR(gpu_.Wait());
+// Waits also behind an error, as GpuRun::Run does: where an earlier kernel lost the context, the process ends here with
+// the candidate whose kernel it was.
+Result<Latency> ProgramLaunches::Between(const Status& queued) {
+  const Status waited = gpu_.Wait();
+  INFIMUM_RETURN_IF_ERROR(queued);
+  INFIMUM_RETURN_IF_ERROR(waited);
   return gpu_.Between(0, 1);
 }
 
@@ -94,10 +98,10 @@ Result<Latency> ProgramLaunches::Replay(Graph graph) {
 }
 
 Result<Latency> ProgramLaunches::LaunchInStream(std::int64_t launches) {
-  INFIMUM_RETURN_IF_ERROR(gpu_.Mark(0));
-  INFIMUM_RETURN_IF_ERROR(EnqueueAll(launches));
-  INFIMUM_RETURN_IF_ERROR(gpu_.Mark(1));
-  return Between();
+  Status queued = gpu_.Mark(0);
+  if (queued.ok()) queued = EnqueueAll(launches);
+  if (queued.ok()) queued = gpu_.Mark(1);
+  return Between(queued);
 }
 
 Result<Latency> ProgramLaunches::LaunchAlone(LaunchCaches caches) {
@@ -117,8 +121,7 @@ Result<Latency> ProgramLaunches::Held(const std::function<Status()>& enqueue) {
   if (queued.ok()) queued = gpu_.Mark(1);
   gpu_.Release();
   host_was_late_ = SteadyClock().Now() - begin > kSurelyHeld;
-  INFIMUM_RETURN_IF_ERROR(queued);
-  return Between();
+  return Between(queued);
 }
 
 }  // namespace infimum::cuda

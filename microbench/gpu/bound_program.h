@@ -75,7 +75,7 @@ class ProgramLaunches : public LaunchDevice {
   Status EnqueueAll(std::int64_t launches);
   Result<Latency> Held(const std::function<Status()>& enqueue);
   // Between the two marks, once the device is done.
-  Result<Latency> Between();
+  Result<Latency> Between(const Status& queued);
 
   Gpu& gpu_;
   std::function<Status(Gpu::Stream)> enqueue_;

@@ -3,7 +3,7 @@
 #include "microbench/gpu/device/gpu_libraries.h"
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/gpu/kernel_program.h"
-#include "microbench/gpu/statistic_offers.h"
+#include "microbench/gpu/product_offers.h"
 #include "microbench/libraries/cublaslt/cublaslt.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
@@ -151,7 +151,7 @@ class CudaLibraries : public GpuLibraries {
 }  // namespace
 
 std::unique_ptr<GpuLibraries> MakeCudaLibraries(Gpu& gpu) {
-  return WithStatisticOffers(std::make_unique<CudaLibraries>(gpu));
+  return WithDerivedProducts(std::make_unique<CudaLibraries>(gpu));
 }
 
 }  // namespace infimum::cuda

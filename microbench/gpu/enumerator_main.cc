@@ -13,7 +13,7 @@
 #include "infimum/base/text.h"
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/gpu/kernel_program.h"
-#include "microbench/gpu/statistic_offers.h"
+#include "microbench/gpu/product_offers.h"
 #include "microbench/libraries/cudnn/cudnn_candidates.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
@@ -49,14 +49,12 @@ Result<CandidateList> Answer(const Request& request) {
   const auto add = [&](const char* words) { list.refusal += std::string(list.refusal.empty() ? "" : "; ") + words; };
   if (!has_driver)
     add("engines that are compiled at run time are left out: there is neither a driver nor the CUDA toolkit's stub");
-  const std::optional<cpu::StatisticProduct> statistic = StatisticOf(request.workload);
-  const std::optional<CandidateTier> of_product = ProductTier(request.tier);
-  const Workload product = statistic ? Workload(LayerConfig(statistic->product)) : request.workload;
-  if (statistic && of_product) {
+  const std::optional<DerivedProduct> derived = DerivedProductOf(request.workload, request.tier);
+  if (derived) {
     INFIMUM_ASSIGN_OR_RETURN(const CandidateList products,
-                             CudnnCandidates(product, request.contract, *of_product, CudnnTarget::Of(gpu)));
+                             CudnnCandidates(derived->product, request.contract, derived->tier, CudnnTarget::Of(gpu)));
     for (const OfferedCandidate& offered : products.candidates)
-      if (const std::optional<Candidate> candidate = cpu::StatisticCandidate(offered.candidate))
+      if (const std::optional<Candidate> candidate = derived->candidate(offered.candidate))
         list.candidates.push_back({*candidate, offered.notes});
   }
   const auto add_offers = [&](const std::vector<GpuOffer>& offers, const char* notes) {
@@ -66,7 +64,7 @@ Result<CandidateList> Answer(const Request& request) {
   if (request.tier == CandidateTier::kHeuristic && !older.empty()) older.resize(1);
   add_offers(older, "taken-or-refused-on-the-device");
   add_offers(KernelOffers(BenchmarkedRegion(request.workload)), "");
-  const Region region = cpu::RegionOf(product);
+  const Region region = cpu::RegionOf(derived ? derived->product : request.workload);
   if (std::ranges::any_of(GemmFormsOf(region, request.contract, request.tier),
                           [&](const GemmForm& form) { return GemmOf(region, request.contract, form).ok(); }))
     add("cuBLASLt and cuBLAS have the product too, in settings that they tell on its device alone");

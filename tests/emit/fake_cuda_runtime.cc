@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 namespace infimum::testing {
 
@@ -73,7 +74,13 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* ready, cudaGraph_t gr
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
   FakeGpu& gpu = FakeGpu::Get();
-  gpu.now_us += gpu.graph_us + static_cast<double>(*reinterpret_cast<long*>(graph)) * gpu.kernel_us;
+  const double of_host = gpu.is_held ? 0 : gpu.node_us;
+  gpu.now_us += gpu.graph_us + static_cast<double>(*reinterpret_cast<long*>(graph)) * (gpu.kernel_us + of_host);
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+  FakeGpu::Get().is_held = true;
+  std::thread(function, data).detach();
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
@@ -99,7 +106,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   *reinterpret_cast<double*>(event) = FakeGpu::Get().now_us;
   return cudaSuccess;
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  FakeGpu::Get().is_held = false;
+  return cudaSuccess;
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   *milliseconds = static_cast<float>((*reinterpret_cast<double*>(end) - *reinterpret_cast<double*>(start)) / 1000);
   return cudaSuccess;

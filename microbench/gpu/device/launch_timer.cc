@@ -42,18 +42,23 @@ Result<Latency> LaunchTimer::TimeAll(std::int64_t launches) {
 template <class Take>
 Result<Latency> LaunchTimer::AtUsualFrequency(const Take& take) {
   ++times_;
+  const int most = stays_slow_ ? 1 : options_.most_attempts;
   for (int attempt = 1;; ++attempt) {
     INFIMUM_ASSIGN_OR_RETURN(const Latency time, take());
     // An idle device wakes up under load: what counts is the frequency that it is at afterwards.
     const std::optional<double> mhz = device_.FrequencyMhz();
-    if (!mhz || !options_.usual_mhz || *mhz >= options_.least_frequency * *options_.usual_mhz) return time;
+    if (!mhz || !options_.usual_mhz || *mhz >= options_.least_frequency * *options_.usual_mhz) {
+      stays_slow_ = false;
+      return time;
+    }
     // Another attempt would be no faster.
     if (device_.IsPowerLimited()) {
       is_power_limited_ = true;
       return time;
     }
-    if (attempt == options_.most_attempts) {
+    if (attempt == most) {
       ++throttled_;
+      stays_slow_ = true;
       return time;
     }
     ++slowed_;

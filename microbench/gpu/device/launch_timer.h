@@ -51,14 +51,16 @@ class LaunchTimer {
 
  private:
   Result<Latency> TimeAll(std::int64_t launches);
-  // Calls `take` until the device runs at its usual frequency after it.
+  // Calls `take` until the device runs at its usual frequency after it. Where it did not in all attempts for one time,
+  // as with clocks that were locked low, the next ones are taken once, until it does.
   template <class Take>
   Result<Latency> AtUsualFrequency(const Take& take);
 
   LaunchDevice& device_;
   LaunchTimerOptions options_;
   std::map<std::int64_t, LaunchDevice::Graph> graphs_;  // by launches
-  bool is_captured_ = true, is_host_bound_ = false, overlaps_ = false, is_power_limited_ = false;
+  bool is_captured_ = true, is_host_bound_ = false, overlaps_ = false, is_power_limited_ = false,
+       stays_slow_ = false;
   std::size_t times_ = 0, throttled_ = 0, slowed_ = 0, without_slope_ = 0;
 };
 

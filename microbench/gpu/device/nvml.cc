@@ -36,6 +36,7 @@ struct Nvml::Functions {
   int (*default_clock)(Device, unsigned, unsigned*) = nullptr;
   int (*application_clock)(Device, unsigned, unsigned*) = nullptr;
   int (*power_limit)(Device, unsigned*) = nullptr;
+  int (*default_power_limit)(Device, unsigned*) = nullptr;
   int (*ecc)(Device, int*, int*) = nullptr;
   int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 
@@ -63,6 +64,7 @@ Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& uuid) {
   library.Find("nvmlDeviceGetDefaultApplicationsClock", functions->default_clock);
   library.Find("nvmlDeviceGetApplicationsClock", functions->application_clock);
   library.Find("nvmlDeviceGetEnforcedPowerLimit", functions->power_limit);
+  library.Find("nvmlDeviceGetPowerManagementDefaultLimit", functions->default_power_limit);
   library.Find("nvmlDeviceGetEccMode", functions->ecc);
   library.Find("nvmlDeviceGetComputeRunningProcesses_v3", functions->processes);
   if (functions->init == nullptr || functions->by_uuid == nullptr || functions->init() != 0)
@@ -108,9 +110,12 @@ bool Nvml::IsPowerLimited() const {
 }
 
 std::string Nvml::PowerLimit() const {
-  unsigned milliwatts = 0;
-  if (functions_->power_limit == nullptr || functions_->power_limit(device_, &milliwatts) != 0) return "";
-  return std::to_string((milliwatts + 500) / 1000) + " W";
+  unsigned now = 0, usual = 0;
+  if (functions_->power_limit == nullptr || functions_->power_limit(device_, &now) != 0) return "";
+  const auto watts = [](unsigned milliwatts) { return std::to_string((milliwatts + 500) / 1000); };
+  const bool differs = functions_->default_power_limit != nullptr &&
+                       functions_->default_power_limit(device_, &usual) == 0 && usual != now;
+  return watts(now) + (differs ? " of " + watts(usual) : "") + " W";
 }
 
 std::string Nvml::Ecc() const {

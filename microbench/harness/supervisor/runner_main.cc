@@ -53,6 +53,14 @@ int Fail(const Error& error, int code = 1) {
   return code;
 }
 
+// Of what a worker writes to standard error, its backend's own lines: a library that is missing, for one.
+std::string WarningsIn(std::string_view text) {
+  std::string warnings;
+  for (const std::string_view line : Split(text, '\n'))
+    if (line.starts_with("infimum: warning: ")) warnings += std::string(line) + "\n";
+  return warnings;
+}
+
 class Runner {
  public:
   Runner(RunnerOptions options, std::string_view name, int interrupt_descriptor)
@@ -144,12 +152,12 @@ class Runner {
       display_.Tick();
       if (output_ != nullptr) settled_ = output_->Settle();
     };
-    if (options_.verbose) {
-      process.log = [this](std::string_view text) {
-        display_.Clear();
-        std::fwrite(text.data(), 1, text.size(), stderr);
-      };
-    }
+    process.log = [this](std::string_view text) {
+      const std::string said = options_.verbose ? std::string(text) : WarningsIn(text);
+      if (said.empty()) return;
+      display_.Clear();
+      std::fwrite(said.data(), 1, said.size(), stderr);
+    };
     return process;
   }
 

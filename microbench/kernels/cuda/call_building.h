@@ -76,6 +76,10 @@ inline constexpr std::int64_t kSharedBytes = std::int64_t{48} << 10;
 // Blocks that fill the largest device, four on each of its processors; where there are fewer, sums are cut into parts.
 inline constexpr std::int64_t kManyBlocks = 592;
 
+// Rows of 16 or more, each behind the other; nullopt for other types than f16 and bf16, or lengths that 8 does not divide.
+std::optional<KernelOffer> MmaRowOffer(std::string algorithm, const OperandTypes& types, std::int64_t rows,
+                                       std::int64_t length, bool scans, bool is_mean);
+
 inline bool FitsCount(std::int64_t count) { return count < (std::int64_t{1} << 31); }
 
 // By family; KernelsFor chooses.
@@ -86,6 +90,7 @@ std::vector<KernelOffer> OffersFor(const ReorderConfig& config);
 std::vector<KernelOffer> OffersFor(const PointwiseConfig& config, const cpu::LayerValues& values);
 std::vector<KernelOffer> OffersFor(const ReductionConfig& config);
 std::vector<KernelOffer> OffersFor(const ScanConfig& config);
+std::vector<KernelOffer> OffersFor(const SortConfig& config);
 std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config);
 std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu::LayerValues& values);
 std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::LayerValues& values);

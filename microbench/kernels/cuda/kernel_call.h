@@ -9,15 +9,17 @@
 
 #include "microbench/kernels/cuda/attention_call.h"
 #include "microbench/kernels/cuda/copy_call.h"
+#include "microbench/kernels/cuda/mma_call.h"
 #include "microbench/kernels/cuda/pointwise_call.h"
 #include "microbench/kernels/cuda/row_call.h"
+#include "microbench/kernels/cuda/sort_call.h"
 #include "microbench/kernels/cuda/stored_call.h"
 #include "microbench/kernels/cuda/window_call.h"
 
 namespace infimum::cuda {
 
 using KernelCall = std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, OneHotCall, PointwiseCall,
-                                RowCall, ChainedRowCall, ReduceCall, ScanCall, PoolCall, ResampleCall, ResponseCall,
-                                AttentionCall, AttentionCombineCall, StoredProductCall>;
+                                RowCall, ChainedRowCall, ReduceCall, ScanCall, MmaRowCall, SortCall, PoolCall, ResampleCall,
+                                ResponseCall, AttentionCall, AttentionCombineCall, StoredProductCall>;
 
 }  // namespace infimum::cuda

@@ -6,11 +6,13 @@
 
 #include "microbench/kernels/cuda/attention_body.h"
 #include "microbench/kernels/cuda/copy_body.h"
+#include "microbench/kernels/cuda/mma_body.h"
 #include "microbench/kernels/cuda/pointwise_body.h"
 #include "microbench/kernels/cuda/pointwise_constants.h"
 #include "microbench/kernels/cuda/reduce_body.h"
 #include "microbench/kernels/cuda/row_body.h"
 #include "microbench/kernels/cuda/scan_body.h"
+#include "microbench/kernels/cuda/sort_body.h"
 #include "microbench/kernels/cuda/stored_body.h"
 #include "microbench/kernels/cuda/timing_body.h"
 #include "microbench/kernels/cuda/window_body.h"
@@ -210,6 +212,32 @@ Maybe Of(const ScanCall& call) {
   return Knowing(known, Launch(kRows, Instance("ScanKernelByBlock", number), call.lines, kScanThreads, call));
 }
 
+Maybe Of(const MmaRowCall& call) {
+  if (call.rows == 0 || call.length == 0) return std::nullopt;
+  const std::string element =
+      Named(call.element == Element::kF16 ? "Element::kF16" : call.element == Element::kBF16 ? "Element::kBF16" : "");
+  return Knowing(
+      Known("output_element", "Element", call.output_element) + Known("is_aligned", "bool", call.is_aligned),
+      Launch("mma_kernels.cuh", Instance("MmaRowKernel", element, Text(call.scans)),
+             Divided(call.rows, kMmaRows * kMmaThreads / 32), kMmaThreads, call));
+}
+
+Maybe Of(const SortCall& call) {
+  if (call.lines == 0 || call.length == 0) return std::nullopt;
+  constexpr std::string_view kHeader = "sort_kernels.cuh";
+  const std::string number = ArithmeticName(call.arithmetic);
+  const std::string known = KnownElements(call) + Known("descends", "bool", call.descends);
+  const std::int64_t pieces = std::int64_t{call.lines} * call.pieces.divisor;
+  if (call.merges)
+    return Knowing(known, Launch(kHeader, Instance("MergeKernel", number), Divided(pieces * call.run, kSortThreads),
+                                 kSortThreads, call));
+  KernelLaunch launch = Launch(kHeader, Instance("SortKernel", number),
+                               Divided(pieces * call.piece, std::int64_t{call.entries}), kSortThreads, call);
+  launch.shared = call.entries * SortEntryBytes(call.arithmetic);
+  return Knowing(known + Known("piece", "std::uint32_t", call.piece) + Known("entries", "std::uint32_t", call.entries),
+                 std::move(launch));
+}
+
 Maybe Of(const ReduceCall& call) {
   if (call.kept_count == 0) return std::nullopt;
   constexpr std::string_view kHeader = "reduce_kernels.cuh";
@@ -288,6 +316,10 @@ Maybe Of(const StoredProductCall& call) {
     return Knowing(known,
                    Launch(kHeader, Named("StoredCombineKernel"),
                           Divided(std::int64_t{call.rows} * call.columns, kStoredThreads), kStoredThreads, call));
+  if (call.expands)
+    return Knowing(known, Launch(kHeader, Instance("StoredExpandKernel", Text(call.bits)),
+                                 Divided(std::int64_t{call.depth} * (call.columns / kStoredColumns), kStoredThreads),
+                                 kStoredThreads, call));
   const bool is_known = WithStoredThread(call, [](auto*) {});
   const std::string name = Instance("StoredProductKernel", Text(call.bits), Text(call.rows_each));
   KernelLaunch launch = Launch(kHeader, is_known ? name : "", Divided(call.rows, call.rows_each) * call.tiles.divisor,

@@ -12,7 +12,7 @@ std::vector<KernelOffer> KernelsFor(const LayerConfig& config, const cpu::LayerV
         } else if constexpr (requires { OffersFor(c); }) {
           return values.quantized() ? std::vector<KernelOffer>() : OffersFor(c);
         } else {
-          return {};  // recurrent layers and sorts are for libraries
+          return {};  // recurrent layers are for libraries
         }
       },
       config);

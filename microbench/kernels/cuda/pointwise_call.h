@@ -17,6 +17,19 @@ namespace infimum::cuda {
 // taken as its bits.
 enum class Arithmetic : std::uint8_t { kF32, kF64, kS64 };
 
+// function(float()), function(double()) or function(std::int64_t()).
+template <class Function>
+inline void WithArithmetic(Arithmetic arithmetic, const Function& function) {
+  switch (arithmetic) {
+    case Arithmetic::kF32:
+      return function(float{});
+    case Arithmetic::kF64:
+      return function(double{});
+    default:
+      return function(std::int64_t{});
+  }
+}
+
 // The kinds of infimum::PointwiseKind, which device code does not see, by the same values; and steps that are no kind.
 // A step has up to three parameters a, b, c: those of the kind's formula, or as said here.
 enum class StepKind : std::uint8_t {

@@ -3,6 +3,7 @@
 
 #include "microbench/kernels/cuda/pointwise_steps.h"
 #include "microbench/reference/index_map.h"
+#include "src/core/layer/family.h"
 
 namespace infimum::cuda {
 namespace {
@@ -230,6 +231,10 @@ std::vector<KernelOffer> OffersFor(const ScanConfig& config) {
   };
   if (lines.inner == 1) add("scan:block", 256);
   add("scan:thread", 1);
+  if (lines.inner == 1 && config.kind == ScanKind::kSum) {
+    if (auto offer = MmaRowOffer("scan:mma", config.types, lines.outer, lines.length, true, false))
+      offers.push_back(std::move(*offer));
+  }
   return offers;
 }
 

@@ -68,16 +68,4 @@ struct ScanPiece {
 };
 inline constexpr std::uint32_t kScanPiece = kScanThreads * kScanWidth;
 
-template <class Function>
-inline void WithArithmetic(Arithmetic arithmetic, const Function& function) {
-  switch (arithmetic) {
-    case Arithmetic::kF32:
-      return function(float{});
-    case Arithmetic::kF64:
-      return function(double{});
-    default:
-      return function(std::int64_t{});
-  }
-}
-
 }  // namespace infimum::cuda

@@ -64,6 +64,23 @@ struct StoredThread {
     }
   }
 
+  // Eight columns of one row of the weights as numbers, for an `expands` call.
+  INFIMUM_HOST_DEVICE void Expand(std::int64_t number) const {
+    const std::int64_t groups = call.columns / kStoredColumns;
+    if (number >= groups * call.depth) return;
+    const auto row = static_cast<std::uint32_t>(number / groups);
+    const auto column = static_cast<std::uint32_t>(number % groups * kStoredColumns);
+    float scale[kStoredColumns], zero[kStoredColumns];
+    LoadBlock(row / call.block, column, scale, zero);
+    const Words words = LoadWords(call.weights, row, column);
+    float weight[kStoredColumns];
+    INFIMUM_UNROLL
+    for (int c = 0; c < kStoredColumns; ++c) weight[c] = (Raised(words, c) - zero[c]) * scale[c];
+    WithFloat(call.output_element, [&](auto traits) {
+      StorePack<decltype(traits)>(call.to, static_cast<std::int64_t>(row) * call.columns + column, weight);
+    });
+  }
+
   INFIMUM_HOST_DEVICE static void StoreWithBias(const StoredProductCall& call, std::uint32_t row, std::uint32_t column,
                                                 float sum) {
     if (call.bias_element != Element::kNone)
@@ -91,9 +108,9 @@ struct StoredThread {
     return BitsAs<float>(0x4b000000U | ((words.word[c / kOfWord] >> (c % kOfWord * kBits)) & kMask));
   }
 
-  INFIMUM_HOST_DEVICE void SumBlock(std::uint32_t of_block, std::uint32_t begin, std::uint32_t end,
-                                    std::uint32_t column, float (&total)[kRows][kStoredColumns]) const {
-    float scale[kStoredColumns], zero[kStoredColumns];
+  // What a block of rows has for the thread's columns; zero points raised as elements are.
+  INFIMUM_HOST_DEVICE void LoadBlock(std::uint32_t of_block, std::uint32_t column, float (&scale)[kStoredColumns],
+                                     float (&zero)[kStoredColumns]) const {
     const std::int64_t at = static_cast<std::int64_t>(of_block) * call.columns + column;
     WithFloat(call.scale_element, [&](auto traits) { LoadPack<decltype(traits)>(call.scales, at, scale); });
     Words zeros = {};
@@ -101,6 +118,12 @@ struct StoredThread {
     INFIMUM_UNROLL
     for (int c = 0; c < kStoredColumns; ++c)
       zero[c] = call.has_zeros ? Raised(zeros, c) : 0x1p23F + (call.is_signed ? 1 << (kBits - 1) : 0);
+  }
+
+  INFIMUM_HOST_DEVICE void SumBlock(std::uint32_t of_block, std::uint32_t begin, std::uint32_t end,
+                                    std::uint32_t column, float (&total)[kRows][kStoredColumns]) const {
+    float scale[kStoredColumns], zero[kStoredColumns];
+    LoadBlock(of_block, column, scale, zero);
     float sum[kRows][kStoredColumns] = {};
     for (std::uint32_t row = begin; row < end; row += kStoredStep) {
       Words words[kStoredStep];

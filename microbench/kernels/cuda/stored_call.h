@@ -41,6 +41,7 @@ struct StoredProductCall {
   std::uint32_t parts = 1, part_depth = 0;
   float* states = nullptr;
   bool combines = false;
+  bool expands = false;  // writes the weights as numbers, `to` [depth][columns], and reads no `from`
 };
 
 }  // namespace infimum::cuda

@@ -17,6 +17,15 @@ __global__ void __launch_bounds__(kStoredThreads)
   thread.Leave();
 }
 
+template <int kBits>
+__global__ void __launch_bounds__(kStoredThreads)
+    StoredExpandKernel(const __grid_constant__ StoredProductCall argument) {
+  StoredProductCall call = argument;
+  INFIMUM_KNOWN(call)
+  const StoredThread<kBits, 1> thread{call, 0, 0, 0, nullptr};
+  thread.Expand(static_cast<std::int64_t>(blockIdx.x) * kStoredThreads + threadIdx.x);
+}
+
 __global__ void __launch_bounds__(kStoredThreads)
     StoredCombineKernel(const __grid_constant__ StoredProductCall argument) {
   StoredProductCall call = argument;

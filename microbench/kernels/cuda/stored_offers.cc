@@ -9,9 +9,10 @@ namespace infimum::cuda {
 namespace {
 
 // From here on Tensor Cores on dequantized weights are the better way.
-constexpr std::int64_t kMostRows = 64;
+constexpr std::uint32_t kMostRows = 64;
 
-std::optional<StoredProductCall> CallFor(const MatMulConfig& config, const cpu::LayerValues& values) {
+// nullopt where a kernel cannot read the weights as they are stored.
+std::optional<StoredProductCall> CallFor(const MatMulConfig& config) {
   const OperandTypes& types = config.types;
   const WeightScales& scales = config.scales;
   const int bits = BitsPerElement(types.weights);
@@ -19,17 +20,15 @@ std::optional<StoredProductCall> CallFor(const MatMulConfig& config, const cpu::
   const std::int64_t depth = config.b.dims[rank - 2], columns = config.b.dims[rank - 1];
   const std::int64_t rows = ElementCount(config.a) / depth;
   const auto is_float32 = [](DataType type) { return RealArithmetic(type) == Arithmetic::kF32; };
-  if (!scales.any() || values.quantized() || config.weights != Constness::kConstant ||
-      ElementCount(config.b) != depth * columns)
+  if (!scales.any() || config.weights != Constness::kConstant || ElementCount(config.b) != depth * columns)
     return std::nullopt;
   if (!IsInteger(types.weights) || (bits != 4 && bits != 8)) return std::nullopt;
   if (!is_float32(types.input) || !is_float32(types.output) || !is_float32(scales.type)) return std::nullopt;
   if (scales.zero_points != DataType::kNone && scales.zero_points != types.weights) return std::nullopt;
   const bool is_one_block = scales.rows >= depth;
   if (scales.columns != 1 || depth % kStoredStep != 0 || columns % kStoredColumns != 0) return std::nullopt;
-  if ((!is_one_block && scales.rows % kStoredStep != 0) || rows > kMostRows || !FitsCount(depth * 2))
-    return std::nullopt;
-  if (!FitsCount(columns * kMostRows * 2)) return std::nullopt;
+  if ((!is_one_block && scales.rows % kStoredStep != 0) || !FitsCount(depth * 2)) return std::nullopt;
+  if (!FitsCount(columns * kMostRows * 2) || !FitsCount(rows)) return std::nullopt;
   StoredProductCall call;
   call.bits = bits;
   call.is_signed = types.weights == DataType::kS4 || types.weights == DataType::kS8;
@@ -68,8 +67,8 @@ std::vector<KernelCall> Bound(StoredProductCall call, const KernelBuffers& buffe
 }  // namespace
 
 std::vector<KernelOffer> OffersFor(const MatMulConfig& config, const cpu::LayerValues& values) {
-  std::optional<StoredProductCall> call = CallFor(config, values);
-  if (!call) return {};
+  std::optional<StoredProductCall> call = CallFor(config);
+  if (!call || values.quantized() || call->rows > kMostRows) return {};
   std::vector<KernelOffer> offers;
   for (const int rows : {1, 2, 4, 8}) {
     // As many as there are or the next power of two, and half of that.
@@ -96,6 +95,22 @@ std::vector<KernelOffer> OffersFor(const MatMulConfig& config, const cpu::LayerV
     }
   }
   return offers;
+}
+
+std::optional<KernelOffer> DequantizationOf(const MatMulConfig& config) {
+  std::optional<StoredProductCall> call = CallFor(config);
+  // Numbers that are rounded to the type of a are near enough for results of that type.
+  if (!call || config.types.input != config.types.output) return std::nullopt;
+  call->expands = true;
+  call->output_element = call->element;
+  return KernelOffer{"stored:expand", 0, [own = *call](const KernelBuffers& buffers) {
+                       StoredProductCall made = own;
+                       made.weights = buffers.operands[0];
+                       made.scales = buffers.operands[1];
+                       if (made.has_zeros) made.zeros = buffers.operands[2];
+                       made.to = buffers.outputs[0];
+                       return std::vector<KernelCall>{made};
+                     }};
 }
 
 }  // namespace infimum::cuda

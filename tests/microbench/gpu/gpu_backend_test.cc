@@ -11,6 +11,7 @@
 #include "microbench/gpu/gpu_peaks.h"
 #include "microbench/gpu/gpu_run.h"
 #include "microbench/gpu/kernel_program.h"
+#include "microbench/gpu/product_offers.h"
 #include "microbench/harness/sampling/sampler.h"
 #include "microbench/reference/statistic_product.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
@@ -106,6 +107,36 @@ TEST(GpuRun, SumsAndRunningSumsAreProductsWithAConstantToo) {
         "scan kind=product dtype=f32:-:f32 in=3x17x1 axis=1", "scan kind=sum dtype=f32:-:f32 in=3x1000x1 axis=1"}) {
     EXPECT_FALSE(cpu::StatisticProductOf(*ParseLayerConfig(text))) << text;
   }
+}
+
+TEST(GpuRun, ProductsWithStoredWeightsAreDequantizedForAnotherProductToo) {
+  const auto gpu = MakeGpu();
+  const std::unique_ptr<GpuLibraries> libraries = MakeReferenceLibrary(*gpu);
+  const std::pair<std::string, int> layers[] = {
+      {"dtype=f32:s4:f32 a=1x70x64 b=1x64x48 bias=no weights=const scales=16x1:f32", 1536 + 768},
+      {"dtype=f16:u4:f16 a=1x3x64 b=1x64x40 bias=column weights=const scales=32x1:f16:u4", 1280 + 80 + 160 + 40},
+      {"dtype=bf16:u8:bf16 a=2x5x16 b=1x16x8 bias=no weights=const scales=16x1:f32:u8", 128 + 32 + 8}};
+  for (const auto& [text, constants] : layers) {
+    SCOPED_TRACE(text);
+    const cpu::ValuedRegion region = Parsed("matmul " + text);
+    const Workload workload = *ParseWorkload("matmul " + text);
+    const NumericContract contract = NativeContract(workload);
+    const auto is_dequantized = [](const GpuOffer& offer) {
+      return offer.candidate.algorithm.starts_with("dequantized/");
+    };
+    const std::vector<GpuOffer> offers = *libraries->Offers(workload, contract, CandidateTier::kHeuristic);
+    const auto offer = std::ranges::find_if(offers, is_dequantized);
+    ASSERT_NE(offer, offers.end());
+    const auto run = *PrepareGpuRun(*gpu, region, *offer, {});
+    EXPECT_LT(**run->NumericError(), Tolerance(contract, workload));
+    EXPECT_EQ(run->constants().value, constants) << "as they are stored";
+    EXPECT_TRUE(*libraries->Find(workload, contract, offer->candidate));
+  }
+  for (const std::string text : {"dtype=f32:f32:f32 a=1x70x64 b=1x64x48 bias=no weights=const",
+                                 "dtype=bf16:u8:f32 a=2x5x16 b=1x16x8 bias=no weights=const scales=16x1:f32:u8",
+                                 "dtype=f32:s4:f32 a=1x70x64 b=1x64x48 bias=no weights=variable scales=16x1:f32",
+                                 "dtype=f32:s4:f32 a=1x70x64 b=1x64x45 bias=no weights=const scales=16x1:f32"})
+    EXPECT_FALSE(DerivedProductOf(*ParseWorkload("matmul " + text), CandidateTier::kExhaustive)) << text;
 }
 
 TEST(GpuRun, TimesAreMarginalAndColdOnesAreNotWarm) {

@@ -84,6 +84,13 @@ TEST_F(GpuRunner, ABusyDeviceIsRefusedInOneLine) {
   EXPECT_EQ(Run({"--layer", kRelu, "--backend-option", "busy=allow"}).code, 0);
 }
 
+TEST_F(GpuRunner, ALibraryThatIsMissingIsToldOnceAlsoWhereNothingElseIs) {
+  setenv("PRETENDED_GPU", "bare", 1);
+  const RunnerEnd end = Run({"--layer", kRelu, "--rounds", "1"});
+  ASSERT_EQ(end.code, 0) << end.errors;
+  EXPECT_EQ(end.errors, "infimum: warning: cuDNN (libcudnn.so.9) was not found\n");
+}
+
 TEST_F(GpuRunner, ItsNameIsItsOwnAndWrongOptionsAreUsage) {
   EXPECT_THAT(Run({"--help"}).output, HasSubstr("infimum-microbench-cuda-rehearsal"));
   EXPECT_EQ(Run({"--layer", kRelu, "--backend-option", "colour=blue"}).code, 2);

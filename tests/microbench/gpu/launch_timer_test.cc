@@ -61,6 +61,23 @@ TEST(LaunchTimer, TheMarginalLaunchIsTheKernelAlone) {
   EXPECT_THAT(timer.flags(), IsEmpty());
 }
 
+// Locked clocks, or a machine that is hot: pauses would not make it faster.
+TEST(LaunchTimer, WhereTheDeviceStaysSlowEachFurtherTimeIsTakenOnce) {
+  PretendedDevice device;
+  device.frequency = [](int) { return 600.0; };
+  LaunchTimerOptions options;
+  options.usual_mhz = 1980;
+  LaunchTimer timer(device, options);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(*timer.Time(64), microseconds(192));
+  EXPECT_EQ(device.pauses, options.most_attempts - 1);
+  EXPECT_THAT(timer.flags(), ElementsAre("throttled"));
+  device.frequency = [](int) { return 1980.0; };
+  ASSERT_TRUE(timer.Time(64).ok());
+  device.frequency = [](int) { return 600.0; };
+  ASSERT_TRUE(timer.Time(64).ok());
+  EXPECT_EQ(device.pauses, 2 * (options.most_attempts - 1)) << "it had been at its usual frequency again";
+}
+
 TEST(LaunchTimer, GraphsAreRecordedOnceAndDroppedAtTheEnd) {
   PretendedDevice device;
   {

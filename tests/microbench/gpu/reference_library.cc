@@ -1,12 +1,13 @@
 #include "tests/microbench/gpu/reference_library.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <utility>
 
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/gpu/kernel_program.h"
-#include "microbench/gpu/statistic_offers.h"
+#include "microbench/gpu/product_offers.h"
 #include "microbench/reference/step_reference.h"
 #include "src/core/measurement/cudnn_form.h"
 
@@ -18,7 +19,12 @@ using cpu::HostTensor;
 class OwnLibrary : public GpuLibraries {
  public:
   std::map<std::string, std::string> versions() override { return {}; }
-  std::vector<std::string> missing() override { return {}; }
+  // PRETENDED_GPU=bare
+  std::vector<std::string> missing() override {
+    const char* const faults = std::getenv("PRETENDED_GPU");
+    if (faults == nullptr || std::string_view(faults) != "bare") return {};
+    return {"cuDNN (libcudnn.so.9) was not found"};
+  }
   Result<std::vector<GpuOffer>> Offers(const Workload& workload, NumericContract, CandidateTier tier) override {
     std::vector<GpuOffer> offers = KernelOffers(BenchmarkedRegion(workload));
     if (tier == CandidateTier::kHeuristic && offers.size() > 1) offers.resize(1);
@@ -162,7 +168,7 @@ class ReferenceLibrary : public GpuLibraries {
 std::unique_ptr<GpuLibraries> MakeOwnLibrary() { return std::make_unique<OwnLibrary>(); }
 
 std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu, Enumerate enumerate) {
-  return WithStatisticOffers(std::make_unique<ReferenceLibrary>(gpu, std::move(enumerate)));
+  return WithDerivedProducts(std::make_unique<ReferenceLibrary>(gpu, std::move(enumerate)));
 }
 
 }  // namespace infimum::cuda

@@ -7,10 +7,12 @@
 
 #include "microbench/kernels/cuda/attention_body.h"
 #include "microbench/kernels/cuda/copy_body.h"
+#include "microbench/kernels/cuda/mma_body.h"
 #include "microbench/kernels/cuda/pointwise_body.h"
 #include "microbench/kernels/cuda/reduce_body.h"
 #include "microbench/kernels/cuda/row_body.h"
 #include "microbench/kernels/cuda/scan_body.h"
+#include "microbench/kernels/cuda/sort_body.h"
 #include "microbench/kernels/cuda/stored_body.h"
 #include "microbench/kernels/cuda/timing_body.h"
 #include "microbench/kernels/cuda/window_body.h"
@@ -217,6 +219,78 @@ void Run(const ScanCall& call) {
   });
 }
 
+// A warp's product, each thread with what the others hold.
+template <Element kElement>
+void MultiplyAdd(const std::vector<MmaA>& a, const std::vector<MmaB>& b, std::vector<MmaSums>& sums) {
+  for (int lane = 0; lane < 32; ++lane) {
+    MultiplyAddAsWritten<kElement>(
+        lane, [&](int other, int word) { return a[static_cast<std::size_t>(other)].word[word]; },
+        [&](int other, int word) { return b[static_cast<std::size_t>(other)].word[word]; },
+        sums[static_cast<std::size_t>(lane)]);
+  }
+}
+
+template <Element kElement>
+void RunMmaWarp(const MmaRowCall& call, std::uint32_t warp) {
+  std::vector<MmaRowThread<kElement>> threads;
+  for (int lane = 0; lane < 32; ++lane) threads.push_back({call, warp, lane});
+  std::vector<MmaSums> sums(32, MmaSums{});
+  for (std::uint32_t chunk = 0; chunk < MmaChunks(call); ++chunk) {
+    const std::vector<MmaSums> before = sums;
+    for (int pair = 0; pair < (call.scans ? 4 : 1); ++pair) {
+      if (call.scans) sums = before;
+      for (int product = 0; product < 2; ++product) {
+        std::vector<MmaA> a;
+        std::vector<MmaB> b;
+        for (const auto& thread : threads) {
+          a.push_back(thread.PartOf(thread.Load(0, chunk), thread.Load(1, chunk), product));
+          b.push_back(call.scans ? thread.Triangle(product, pair) : thread.Ones());
+        }
+        MultiplyAdd<kElement>(a, b, sums);
+      }
+      for (std::size_t i = 0; call.scans && i < 32; ++i) threads[i].StoreScan(chunk, pair, sums[i]);
+    }
+    for (std::size_t i = 0; call.scans && i < 32; ++i) {
+      sums[i].at[0] = sums[i].at[1] = sums[i | 3].at[1];
+      sums[i].at[2] = sums[i].at[3] = sums[i | 3].at[3];
+    }
+  }
+  for (std::size_t i = 0; !call.scans && i < 32; ++i) threads[i].StoreSum(sums[i]);
+}
+
+void Run(const MmaRowCall& call) {
+  for (std::uint32_t warp = 0; warp * kMmaRows < call.rows; ++warp) {
+    if (call.element == Element::kF16) {
+      RunMmaWarp<Element::kF16>(call, warp);
+    } else {
+      RunMmaWarp<Element::kBF16>(call, warp);
+    }
+  }
+}
+
+template <class T>
+void RunSort(const SortCall& call) {
+  const std::int64_t pieces = std::int64_t{call.lines} * call.pieces.divisor;
+  for (std::int64_t i = 0; call.merges && i < pieces * call.run; ++i) MergeThread<T>(call, i);
+  if (call.merges) return;
+  std::vector<SortEntry<SortKey<T>>> shared(call.entries);
+  for (std::int64_t block = 0; block < Divided(pieces * call.piece, std::int64_t{call.entries}); ++block) {
+    const auto all = [&](const auto& function) {
+      for (std::uint32_t i = 0; i < kSortThreads; ++i) function(SortThread<T>{call, block, i, shared.data()});
+    };
+    all([](const SortThread<T>& thread) { thread.Load(); });
+    for (std::uint32_t size = 2; size <= call.piece; size *= 2) {
+      for (std::uint32_t distance = size / 2; distance > 0; distance /= 2)
+        all([&](const SortThread<T>& thread) { thread.Step(size, distance); });
+    }
+    all([](const SortThread<T>& thread) { thread.Store(); });
+  }
+}
+
+void Run(const SortCall& call) {
+  WithArithmetic(call.arithmetic, [&](auto number) { RunSort<decltype(number)>(call); });
+}
+
 // One thread for each of `count` elements.
 template <class Call, class OfFloat, class OfDouble>
 void RunWindows(const Call& call, const OfFloat& of_float, const OfDouble& of_double) {
@@ -304,6 +378,13 @@ void Run(const StoredProductCall& call) {
   const std::int64_t outputs = std::int64_t{call.rows} * call.columns;
   for (std::int64_t i = 0; call.combines && i < outputs; ++i) StoredCombineThread(call, i);
   if (call.combines) return;
+  if (call.expands) {
+    for (std::int64_t i = 0; i < std::int64_t{call.depth} * call.columns / kStoredColumns; ++i) {
+      if (call.bits == 4) StoredThread<4, 1>{call, 0, 0, 0, nullptr}.Expand(i);
+      if (call.bits == 8) StoredThread<8, 1>{call, 0, 0, 0, nullptr}.Expand(i);
+    }
+    return;
+  }
   const auto each = static_cast<std::uint32_t>(call.rows_each);
   const std::uint32_t blocks = (call.rows + each - 1) / each * call.tiles.divisor;
   WithStoredThread(call, [&](auto* of_form) {
