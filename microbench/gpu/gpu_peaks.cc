@@ -51,6 +51,7 @@ struct ProductProbe {
 };
 constexpr ProductProbe kProducts[] = {
     {"f32 product", DataType::kF32, NumericContract::kStrictF32},
+    {"f32 product, bf16x9", DataType::kF32, NumericContract::kStrictF32, GemmSums::kBf16x9},
     {"tf32 product", DataType::kF32, NumericContract::kTf32},
     {"f64 product", DataType::kF64, NumericContract::kStrictF32},
     {"f16 product", DataType::kF16, NumericContract::kF16},

@@ -1,5 +1,6 @@
 #include "microbench/gpu/device/symmetric_values.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace infimum::cuda {
@@ -38,12 +39,15 @@ cpu::ValuedRegion BenchmarkedRegion(const Workload& workload) {
   return problem;
 }
 
-Result<double> FactorOf(const OperandTypes& types, std::int64_t depth, const cpu::LayerValues& values) {
+Result<std::vector<double>> FactorsOf(const OperandTypes& types, std::int64_t depth, const cpu::LayerValues& values) {
   const cpu::ProductValues product = cpu::ProductValuesOf(types, depth, values);
   if (product.input_zero != 0 || product.output_zero != 0 || !product.symmetric())
     return Error{"unsupported: zero points, which GPU libraries do not have"};
-  if (product.weight_scales.size() > 1) return Error{"unsupported: a scale for each channel"};
-  return product.input_scale * product.WeightScale(0) / product.output_scale;
+  std::vector<double> factors;
+  const auto channels = static_cast<std::int64_t>(std::max<std::size_t>(product.weight_scales.size(), 1));
+  for (std::int64_t c = 0; c < channels; ++c)
+    factors.push_back(product.input_scale * product.WeightScale(c) / product.output_scale);
+  return factors;
 }
 
 }  // namespace infimum::cuda

@@ -1,7 +1,10 @@
-// Scales of 8-bit products as GPU libraries know them: symmetric, without zero points, one for the whole tensor.
+// Scales of 8-bit products as GPU libraries know them: symmetric, without zero points; of the weights one, or one for each
+// output channel.
 //
-//   y = saturate(round(sum of x w  *  FactorOf(types, depth, values)))
+//   y = saturate(round(sum of x w  *  FactorsOf(types, depth, values)[channel]))
 #pragma once
+
+#include <vector>
 
 #include "infimum/layer/workload.h"
 #include "microbench/reference/region_tensors.h"
@@ -12,8 +15,8 @@ namespace infimum::cuda {
 // fill the type without saturating, and the usual values for all else.
 cpu::ValuedRegion BenchmarkedRegion(const Workload& workload);
 
-// What a sum of `depth` products is multiplied by to become a result. "unsupported: ..." for zero points and for scales
-// that differ from channel to channel.
-Result<double> FactorOf(const OperandTypes& types, std::int64_t depth, const cpu::LayerValues& values);
+// What a sum of `depth` products is multiplied by to become a result: one number, or one for each output channel.
+// "unsupported: ..." for zero points.
+Result<std::vector<double>> FactorsOf(const OperandTypes& types, std::int64_t depth, const cpu::LayerValues& values);
 
 }  // namespace infimum::cuda

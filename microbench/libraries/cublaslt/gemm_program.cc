@@ -68,8 +68,10 @@ Result<BoundGemm> BindGemm(const cpu::ValuedRegion& workload, NumericContract co
   BoundGemm bound{gemm.problem, {}};
   if (gemm.problem.is_scaled()) {
     const OperandTypes types = TypesOf(workload.region.members.front().config);
-    INFIMUM_ASSIGN_OR_RETURN(bound.problem.factor,
-                             FactorOf(types, gemm.problem.depth, cpu::ValuesOfMember(workload.values, 0)));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<double> factors,
+                             FactorsOf(types, gemm.problem.depth, cpu::ValuesOfMember(workload.values, 0)));
+    if (factors.size() > 1) return Error{"unsupported: a scale for each channel"};
+    bound.problem.factor = factors.front();
   }
   for (const GemmTensor& tensor : gemm.tensors)
     bound.bindings.push_back({tensor.tensor, 0, tensor.type, PlacementOf(tensor)});

@@ -22,6 +22,18 @@ cudnn::Form LibraryForm(const CudnnForm& form) {
   return result;
 }
 
+// What the sums of a convolution or GEMM are multiplied by to become its 8-bit results.
+Result<std::vector<double>> ScalesOf(const LayerConfig& config, const cpu::LayerValues& values) {
+  const OperandTypes types = TypesOf(config);
+  const auto* convolution = std::get_if<ConvolutionConfig>(&config);
+  const auto* product = std::get_if<MatMulConfig>(&config);
+  if (!IsInteger(types.input) || (convolution == nullptr && product == nullptr)) return std::vector<double>{1};
+  const std::int64_t depth = convolution != nullptr
+                                 ? convolution->input.dims[1] / convolution->groups * ElementCount(convolution->kernel)
+                                 : product->a.dims.back();
+  return FactorsOf(types, depth, values);
+}
+
 Result<CudnnValues> ValuesOf(const LayerConfig& config, const cpu::LayerValues& values) {
   if (std::holds_alternative<AttentionConfig>(config) && (values.keys_transposed || values.mask_scale != 1))
     return Error{"unsupported: transposed keys, or a scaled mask"};
@@ -29,18 +41,9 @@ Result<CudnnValues> ValuesOf(const LayerConfig& config, const cpu::LayerValues& 
   static_cast<PointwiseParameters&>(result) = values;
   result.epsilon = values.epsilon;
   result.attention_scale = values.scale;
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<double> scales, ScalesOf(config, values));
+  result.scales = std::ssize(scales);
   return result;
-}
-
-// What the sums of a convolution or GEMM are multiplied by to become its 8-bit results.
-Result<double> ScaleOf(const LayerConfig& config, const cpu::LayerValues& values) {
-  const OperandTypes types = TypesOf(config);
-  if (!IsInteger(types.input)) return 1.0;
-  const auto* convolution = std::get_if<ConvolutionConfig>(&config);
-  const std::int64_t depth = convolution != nullptr
-                                 ? convolution->input.dims[1] / convolution->groups * ElementCount(convolution->kernel)
-                                 : std::get<MatMulConfig>(config).a.dims.back();
-  return FactorOf(types, depth, values);
 }
 
 Result<std::vector<CudnnTensor>> TensorsOf(const cpu::ValuedRegion& problem, const CudnnOperations& operations,
@@ -55,8 +58,8 @@ Result<std::vector<CudnnTensor>> TensorsOf(const cpu::ValuedRegion& problem, con
                       {}};
     if (operand.scale_of) {
       const RegionMember& member = problem.region.members[*operand.scale_of];
-      INFIMUM_ASSIGN_OR_RETURN(bound.own_value,
-                               ScaleOf(member.config, cpu::ValuesOfMember(problem.values, *operand.scale_of)));
+      INFIMUM_ASSIGN_OR_RETURN(bound.own_values,
+                               ScalesOf(member.config, cpu::ValuesOfMember(problem.values, *operand.scale_of)));
     }
     tensors.push_back(std::move(bound));
   }

@@ -33,9 +33,9 @@ namespace infimum::cuda {
 struct CudnnTensor {
   std::int64_t uid = 0;
   GpuBinding binding;
-  // The value of a scalar that the graph needs and the workload does not have: the scale of 8-bit results. `binding`
-  // names no operand then.
-  std::optional<double> own_value;
+  // Values of what the graph needs and the workload does not have: the scales of 8-bit results. `binding` names no
+  // operand then.
+  std::vector<double> own_values;
 };
 
 // How a tensor of the graph lies in memory, its elements in the order of the region's, which has it as `shape`.

@@ -18,14 +18,17 @@ class CudnnProgram : public GpuProgram {
     const CodeCache cache = graph_.CompilesAtRunTime(plan) ? CodeCache() : CodeCache(std::filesystem::path());
     INFIMUM_RETURN_IF_ERROR(graph_.Choose(plan, cache));
     for (const CudnnTensor& tensor : graph_.tensors()) {
-      if (!tensor.own_value) {
+      if (tensor.own_values.empty()) {
         bindings_.push_back(tensor.binding);
         uids_.push_back(tensor.uid);
         continue;
       }
-      const float value = static_cast<float>(*tensor.own_value);
-      INFIMUM_ASSIGN_OR_RETURN(DeviceMemory memory, DeviceMemory::Allocate(gpu, Bytes{sizeof value}));
-      INFIMUM_RETURN_IF_ERROR(gpu.Upload(memory.data(), &value, Bytes{sizeof value}));
+      const TensorPlacement& placement = tensor.binding.placement;
+      INFIMUM_ASSIGN_OR_RETURN(cpu::HostTensor values, cpu::HostTensor::Make(placement.shape, DataType::kF32));
+      for (std::int64_t i = 0; i < values.count(); ++i) values.Set(i, tensor.own_values[static_cast<std::size_t>(i)]);
+      const std::vector<std::byte> packed = Packed(values, placement, DataType::kF32);
+      INFIMUM_ASSIGN_OR_RETURN(DeviceMemory memory, DeviceMemory::Allocate(gpu, placement.bytes(DataType::kF32)));
+      INFIMUM_RETURN_IF_ERROR(gpu.Upload(memory.data(), packed.data(), memory.size()));
       by_uid_[tensor.uid] = memory.data();
       own_.push_back(std::move(memory));
     }

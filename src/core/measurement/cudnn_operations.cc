@@ -162,15 +162,18 @@ class Builder {
     return Call(std::move(operation), {a}, a);
   }
 
-  // Sums of integers and of 8-bit floats come out through one scale.
+  // Sums of integers and of 8-bit floats come out through one scale, or one for each channel, as a bias lies.
   Value Scaled(const Value& sums, const OperandTypes& types) {
     const bool is_small_float = types.output == DataType::kF8E4M3 || types.output == DataType::kF8E5M2;
     const bool is_scaled = IsInteger(types.input) && types.output != DataType::kS32;
     if (!is_small_float && !is_scaled) return sums;
     const std::size_t member = made_.size();
-    Value scale = RowMajorValue(Shape{std::vector<std::int64_t>(sums.shape.rank(), 1)});
+    Shape shape{std::vector<std::int64_t>(sums.shape.rank(), 1)};
+    shape.dims[has_channels_ ? 1 : shape.rank() - 1] = values_.scales;
+    const bool are_channels = has_channels_ && values_.scales > 1;
+    Value scale = are_channels ? ChannelsValue(shape) : RowMajorValue(shape);
     scale.name = "scale" + std::to_string(member);
-    AddTensor(scale, {{}, DataType::kF32, Shape{{1}}, member});
+    AddTensor(scale, {{}, DataType::kF32, are_channels ? shape : Shape{{values_.scales}}, member});
     return Combined(sums, scale, "MUL");
   }
 

@@ -21,6 +21,7 @@ struct CudnnValues : PointwiseParameters {
   double epsilon = 1e-5;
   double response_alpha = 1e-4, response_beta = 0.75, response_k = 1;  // of a local response normalization
   std::optional<double> attention_scale;                               // absent: 1 / sqrt(head)
+  std::int64_t scales = 1;  // of 8-bit results: one, or as many as there are output channels
 };
 
 // Which tensor of the region one of the graph's is.
@@ -28,7 +29,7 @@ struct CudnnOperand {
   RegionOperand tensor;
   DataType type = DataType::kF32;
   Shape shape;  // of the region's elements, in their row-major order
-  // The scale of a member's 8-bit results, which is no operand of the region: that member.
+  // The scales of a member's 8-bit results, which are no operand of the region: that member.
   std::optional<std::size_t> scale_of;
 };
 

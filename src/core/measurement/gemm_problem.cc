@@ -108,7 +108,7 @@ class Followers {
 }  // namespace
 
 std::string_view Name(GemmSums sums) {
-  constexpr std::string_view kNames[] = {"f32", "tf32", "f16", "f64", "s32", "fast"};
+  constexpr std::string_view kNames[] = {"f32", "tf32", "f16", "f64", "s32", "fast", "bf16x9"};
   return kNames[static_cast<std::size_t>(sums)];
 }
 
@@ -145,8 +145,10 @@ std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract
   if (tier == CandidateTier::kHeuristic) return forms;
   const bool has_half = contract == NumericContract::kF16 && config->types.input == DataType::kF16;
   const bool has_fast = contract == NumericContract::kFp8 && is_float8;
-  for (std::size_t i = 0, count = has_half || has_fast ? forms.size() : 0; i < count; ++i)
-    forms.push_back({forms[i].b_transposed, has_half ? GemmSums::kF16 : GemmSums::kFast});
+  const bool has_parts = contract == NumericContract::kStrictF32 && config->types.input == DataType::kF32;
+  if (!has_half && !has_fast && !has_parts) return forms;
+  const GemmSums sums = has_half ? GemmSums::kF16 : has_fast ? GemmSums::kFast : GemmSums::kBf16x9;
+  for (std::size_t i = 0, count = forms.size(); i < count; ++i) forms.push_back({forms[i].b_transposed, sums});
   return forms;
 }
 

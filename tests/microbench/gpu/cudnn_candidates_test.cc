@@ -53,6 +53,33 @@ class CudnnCandidatesTest : public ::testing::Test {
   bool has_compiler_ = false;
 };
 
+// A model's own values: the weights of each output channel have a scale.
+TEST_F(CudnnCandidatesTest, ScalesForEachChannelAreATensorOfTheGraph) {
+  const GpuProperties gpu = PropertiesOf("h200");
+  for (const std::string& text : {Convolution("s8"), std::string("matmul dtype=s8:s8:s8 a=1x128x768 b=1x768x64 bias=no "
+                                                                 "weights=const")}) {
+    SCOPED_TRACE(text);
+    cpu::ValuedRegion problem = BenchmarkedRegion(*ParseWorkload(text));
+    cpu::LayerValues& values = problem.values.front();
+    const double output = values.output->scale();
+    values.operands[1] = {std::vector<double>(64, 1.0 / 72), std::vector<double>(64, 0)};
+    for (std::size_t c = 0; c < 64; ++c) values.operands[1].scales[c] /= static_cast<double>(c + 1);
+    const CudnnForm form{.channels_last = text.starts_with("convolution")};
+    Result<CudnnGraph> graph = CudnnGraph::Build(problem, form, gpu);
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    const auto scales = std::ranges::find_if(graph->tensors(), [](const auto& tensor) { return !tensor.own_values.empty(); });
+    ASSERT_NE(scales, graph->tensors().end());
+    ASSERT_EQ(scales->own_values.size(), 64U);
+    EXPECT_EQ(ElementCount(scales->binding.placement.shape), 64);
+    EXPECT_NEAR(scales->own_values[1] * output, 1.0 / 64 / 72 / 2, 1e-12);
+    const Result<std::vector<cudnn::Plan>> plans = graph->Plans(CandidateTier::kEngine, 100);
+    ASSERT_TRUE(plans.ok()) << plans.error().message;
+    EXPECT_GE(plans->size(), has_compiler_ ? 1U : 0U);
+    values.operands[0].zeros = {3};
+    EXPECT_THAT(CudnnGraph::Build(problem, form, gpu).error().message, HasSubstr("zero points"));
+  }
+}
+
 TEST_F(CudnnCandidatesTest, EveryGenerationHasEnginesForConvolutions) {
   for (const char* gpu : {"tesla-t4", "a100-sxm4-40gb", "h100-sxm", "h200", "b200"}) {
     EXPECT_GE(List(Convolution("f16"), gpu).candidates.size(), 20u) << gpu;

@@ -103,6 +103,9 @@ TEST(GemmForms, EightBitsAreTransposedAndOnlyConstantsMayBe) {
   EXPECT_THAT(
       forms("matmul dtype=f32:f32:f32 a=12x128x64 b=12x64x128 bias=no weights=variable", NumericContract::kTf32),
       ElementsAre(GemmForm{false}));
+  EXPECT_THAT(
+      forms("matmul dtype=f32:f32:f32 a=12x128x64 b=12x64x128 bias=no weights=variable", NumericContract::kStrictF32),
+      ElementsAre(GemmForm{false}, GemmForm{false, GemmSums::kBf16x9}));
 }
 
 TEST(GemmAlgorithm, ItsNameSaysAllOfIt) {

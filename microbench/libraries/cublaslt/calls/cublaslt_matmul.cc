@@ -1,6 +1,7 @@
 #include "cublaslt_matmul.h"
 
 #include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
 
 #include <array>
 #include <cstring>
@@ -21,7 +22,11 @@ constexpr Word<cudaDataType_t> kTypes[] = {
 
 constexpr Word<cublasComputeType_t> kSums[] = {{"f32", CUBLAS_COMPUTE_32F}, {"tf32", CUBLAS_COMPUTE_32F_FAST_TF32},
                                                {"f16", CUBLAS_COMPUTE_16F}, {"f64", CUBLAS_COMPUTE_64F},
-                                               {"s32", CUBLAS_COMPUTE_32I}, {"fast", CUBLAS_COMPUTE_32F}};
+                                               {"s32", CUBLAS_COMPUTE_32I}, {"fast", CUBLAS_COMPUTE_32F},
+#if CUBLAS_VERSION >= 120900
+                                               {"bf16x9", CUBLAS_COMPUTE_32F_EMULATED_16BFX9},
+#endif
+};
 
 // Without a bias and with one.
 constexpr Word<std::pair<cublasLtEpilogue_t, cublasLtEpilogue_t>> kEpilogues[] = {
@@ -51,11 +56,20 @@ void RethrowFault(const std::runtime_error& error) {
 
 cudaDataType_t TypeOf(const std::string& name) { return Find(kTypes, name, "type"); }
 
-cublasComputeType_t ComputeTypeOf(const Gemm& gemm) { return Find(kSums, gemm.sums, "sums in"); }
+cublasComputeType_t ComputeTypeOf(const Gemm& gemm) {
+  // Elsewhere the library may answer with its other algorithms, which are candidates already.
+  constexpr int kBlackwell = 10;
+  int device = 0, major = 0;
+  if (gemm.sums == "bf16x9" && (cudaGetDevice(&device) != cudaSuccess ||
+                                cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+                                major < kBlackwell))
+    throw std::runtime_error("unsupported: f32 as three bf16 is for devices of compute capability 10.0 and later");
+  return Find(kSums, gemm.sums, "sums in");
+}
 
 cudaDataType_t ScaleTypeOf(const Gemm& gemm) {
   if (gemm.sums == "s32" && gemm.result != "s32") return CUDA_R_32F;
-  return gemm.sums == "tf32" || gemm.sums == "fast" ? CUDA_R_32F : TypeOf(gemm.sums);
+  return gemm.sums == "tf32" || gemm.sums == "fast" || gemm.sums == "bf16x9" ? CUDA_R_32F : TypeOf(gemm.sums);
 }
 
 Factor::Factor(double value, cudaDataType_t type) {

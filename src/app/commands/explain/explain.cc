@@ -89,11 +89,14 @@ std::vector<std::string> NotesOf(const ReplayResult& result) {
   return notes;
 }
 
+double InferencesOfReplicate(std::size_t factors) {
+  return static_cast<double>(SettingsOfReplicate(factors) * kRunsOfBlock) / static_cast<double>(kSettingsOfBlock);
+}
+
 }  // namespace
 
 std::size_t ReplicatesFor(std::size_t factors, Latency inference, std::chrono::seconds budget) {
-  const double settings = static_cast<double>(SettingsOfReplicate(factors));
-  const double runs = settings * static_cast<double>(kRunsOfBlock) / static_cast<double>(kSettingsOfBlock);
+  const double runs = InferencesOfReplicate(factors);
   const double wanted = kSpareRuns * (Latency(budget) / std::max(inference, Latency(1)));
   const double most = std::min<double>(kMostRuns, static_cast<double>(kMostLevels) / static_cast<double>(factors));
   return static_cast<std::size_t>(std::max(1.0, std::ceil(std::min(wanted, most) / runs)));
@@ -150,6 +153,13 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, ProgressLog& log
                                             : explanation.level1 + " is what the best plan runs anyway",
                              options.replay.model.string())};
   }
+  // What it will end with otherwise, after all that time.
+  const Latency needed = InferencesOfReplicate(choices.factors.size()) * ExpectedTime(plan.bracket);
+  if (needed > Latency(options.budget))
+    return Error{fmt::format("{} choices take a design of {:.0f} inferences, some {}: --budget {}s",
+                             choices.factors.size(), InferencesOfReplicate(choices.factors.size()),
+                             FormatDuration(std::chrono::duration_cast<Clock::Duration>(needed)),
+                             static_cast<std::int64_t>(std::ceil(needed.count() * 1.5e-6)))};
   INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, BuildReplaySchedule(plan.graph, choices));
   if (plan.selected) schedule.contract = Name(*plan.selected);
   const std::vector<DesignRun> design =
