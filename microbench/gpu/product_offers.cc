@@ -74,22 +74,22 @@ std::optional<DerivedProduct> SumAsProduct(const LayerConfig& layer, CandidateTi
   std::optional<cpu::StatisticProduct> statistic = cpu::StatisticProductOf(layer);
   if (!statistic || tier == CandidateTier::kHeuristic) return std::nullopt;
   const bool two_vary = statistic->product.weights == Constness::kVariable;
-  return DerivedProduct{
-      Workload(LayerConfig(statistic->product)),
-      tier == CandidateTier::kEngine ? CandidateTier::kHeuristic : CandidateTier::kEngine,
-      cpu::StatisticCandidate,
-      [two_vary](Candidate candidate) {
-        candidate.algorithm.erase(0, cpu::kAsMatMul.size());
-        candidate.input_layout = two_vary ? "abc,abc" : "abc";
-        candidate.output_layout = "abc";
-        return candidate;
-      },
-      [statistic = *std::move(statistic)](Candidate candidate, GpuOffer product) {
-        return OfferOfSum(statistic, std::move(candidate), std::move(product));
-      }};
+  return DerivedProduct{Workload(LayerConfig(statistic->product)),
+                        tier == CandidateTier::kEngine ? CandidateTier::kHeuristic : CandidateTier::kEngine,
+                        cpu::StatisticCandidate,
+                        [two_vary](Candidate candidate) {
+                          candidate.algorithm.erase(0, cpu::kAsMatMul.size());
+                          candidate.input_layout = two_vary ? "abc,abc" : "abc";
+                          candidate.output_layout = "abc";
+                          return candidate;
+                        },
+                        [statistic = *std::move(statistic)](Candidate candidate, GpuOffer product) {
+                          return OfferOfSum(statistic, std::move(candidate), std::move(product));
+                        }};
 }
 
-// The kernel that writes the weights as numbers into scratch memory, then the product's program, which reads them there.
+// The kernel that writes the weights as numbers into scratch memory, then the product's program, which reads them
+// there.
 class DequantizedProgram : public GpuProgram {
  public:
   DequantizedProgram(Gpu& gpu, std::unique_ptr<GpuProgram> product, KernelOffer expansion, const MatMulConfig& stored)
@@ -158,31 +158,32 @@ std::optional<DerivedProduct> DequantizedProduct(const LayerConfig& layer, Candi
   product.activations = DataType::kNone;
   product.weights = Constness::kVariable;
   const std::string layout = RowMajorLayout(config->a.rank());
-  return DerivedProduct{
-      Workload(LayerConfig(product)), tier,
-      [layout](Candidate candidate) -> std::optional<Candidate> {
-        if (candidate.input_layout != layout + "," + layout || candidate.output_layout != layout) return std::nullopt;
-        candidate.algorithm.insert(0, kDequantized);
-        candidate.input_layout = candidate.output_layout = "plain";
-        candidate.library_choice = false;
-        return candidate;
-      },
-      [layout](Candidate candidate) {
-        candidate.algorithm.erase(0, kDequantized.size());
-        candidate.input_layout = layout + "," + layout;
-        candidate.output_layout = layout;
-        return candidate;
-      },
-      [expansion, stored = *config](Candidate candidate, GpuOffer inner) {
-        const auto make = [expansion, stored,
-                           make = std::move(inner.make)](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
-          INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> made, make(gpu));
-          auto program = std::make_unique<DequantizedProgram>(gpu, std::move(made), *expansion, stored);
-          if (!program->CanBe()) return OfOwnLayout();
-          return std::unique_ptr<GpuProgram>(std::move(program));
-        };
-        return GpuOffer{std::move(candidate), make};
-      }};
+  return DerivedProduct{Workload(LayerConfig(product)), tier,
+                        [layout](Candidate candidate) -> std::optional<Candidate> {
+                          if (candidate.input_layout != layout + "," + layout || candidate.output_layout != layout)
+                            return std::nullopt;
+                          candidate.algorithm.insert(0, kDequantized);
+                          candidate.input_layout = candidate.output_layout = "plain";
+                          candidate.library_choice = false;
+                          return candidate;
+                        },
+                        [layout](Candidate candidate) {
+                          candidate.algorithm.erase(0, kDequantized.size());
+                          candidate.input_layout = layout + "," + layout;
+                          candidate.output_layout = layout;
+                          return candidate;
+                        },
+                        [expansion, stored = *config](Candidate candidate, GpuOffer inner) {
+                          const auto make = [expansion, stored, make = std::move(inner.make)](
+                                                Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
+                            INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> made, make(gpu));
+                            auto program =
+                                std::make_unique<DequantizedProgram>(gpu, std::move(made), *expansion, stored);
+                            if (!program->CanBe()) return OfOwnLayout();
+                            return std::unique_ptr<GpuProgram>(std::move(program));
+                          };
+                          return GpuOffer{std::move(candidate), make};
+                        }};
 }
 
 class LibrariesWithDerived : public GpuLibraries {

@@ -10,10 +10,10 @@
 namespace infimum::testing {
 
 struct FakeGpu {
-  double kernel_us = 3;     // of a launch, on the GPU
-  double gap_us = 2;        // that a launch into a stream waits for the host
-  double graph_us = 6;      // for starting a graph, events included
-  double node_us = 0;       // of the host for each launch of a graph, unless the stream is held meanwhile
+  double kernel_us = 3;  // of a launch, on the GPU
+  double gap_us = 2;     // that a launch into a stream waits for the host
+  double graph_us = 6;   // for starting a graph, events included
+  double node_us = 0;    // of the host for each launch of a graph, unless the stream is held meanwhile
   bool is_held = false;
   bool can_capture = true;  // whether launches may be captured
   bool is_capturing = false;

@@ -59,8 +59,7 @@ class LaunchTimer {
   LaunchDevice& device_;
   LaunchTimerOptions options_;
   std::map<std::int64_t, LaunchDevice::Graph> graphs_;  // by launches
-  bool is_captured_ = true, is_host_bound_ = false, overlaps_ = false, is_power_limited_ = false,
-       stays_slow_ = false;
+  bool is_captured_ = true, is_host_bound_ = false, overlaps_ = false, is_power_limited_ = false, stays_slow_ = false;
   std::size_t times_ = 0, throttled_ = 0, slowed_ = 0, without_slope_ = 0;
 };
 

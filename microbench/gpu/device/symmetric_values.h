@@ -1,5 +1,5 @@
-// Scales of 8-bit products as GPU libraries know them: symmetric, without zero points; of the weights one, or one for each
-// output channel.
+// Scales of 8-bit products as GPU libraries know them: symmetric, without zero points; of the weights one, or one for
+// each output channel.
 //
 //   y = saturate(round(sum of x w  *  FactorsOf(types, depth, values)[channel]))
 #pragma once

@@ -76,7 +76,8 @@ inline constexpr std::int64_t kSharedBytes = std::int64_t{48} << 10;
 // Blocks that fill the largest device, four on each of its processors; where there are fewer, sums are cut into parts.
 inline constexpr std::int64_t kManyBlocks = 592;
 
-// Rows of 16 or more, each behind the other; nullopt for other types than f16 and bf16, or lengths that 8 does not divide.
+// Rows of 16 or more, each behind the other; nullopt for other types than f16 and bf16, or lengths that 8 does not
+// divide.
 std::optional<KernelOffer> MmaRowOffer(std::string algorithm, const OperandTypes& types, std::int64_t rows,
                                        std::int64_t length, bool scans, bool is_mean);
 

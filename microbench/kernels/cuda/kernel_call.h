@@ -19,7 +19,7 @@
 namespace infimum::cuda {
 
 using KernelCall = std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, OneHotCall, PointwiseCall,
-                                RowCall, ChainedRowCall, ReduceCall, ScanCall, MmaRowCall, SortCall, PoolCall, ResampleCall,
-                                ResponseCall, AttentionCall, AttentionCombineCall, StoredProductCall>;
+                                RowCall, ChainedRowCall, ReduceCall, ScanCall, MmaRowCall, SortCall, PoolCall,
+                                ResampleCall, ResponseCall, AttentionCall, AttentionCombineCall, StoredProductCall>;
 
 }  // namespace infimum::cuda

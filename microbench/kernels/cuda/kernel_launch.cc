@@ -214,12 +214,12 @@ Maybe Of(const ScanCall& call) {
 
 Maybe Of(const MmaRowCall& call) {
   if (call.rows == 0 || call.length == 0) return std::nullopt;
-  const std::string element =
-      Named(call.element == Element::kF16 ? "Element::kF16" : call.element == Element::kBF16 ? "Element::kBF16" : "");
-  return Knowing(
-      Known("output_element", "Element", call.output_element) + Known("is_aligned", "bool", call.is_aligned),
-      Launch("mma_kernels.cuh", Instance("MmaRowKernel", element, Text(call.scans)),
-             Divided(call.rows, kMmaRows * kMmaThreads / 32), kMmaThreads, call));
+  const std::string element = Named(call.element == Element::kF16    ? "Element::kF16"
+                                    : call.element == Element::kBF16 ? "Element::kBF16"
+                                                                     : "");
+  return Knowing(Known("output_element", "Element", call.output_element) + Known("is_aligned", "bool", call.is_aligned),
+                 Launch("mma_kernels.cuh", Instance("MmaRowKernel", element, Text(call.scans)),
+                        Divided(call.rows, kMmaRows * kMmaThreads / 32), kMmaThreads, call));
 }
 
 Maybe Of(const SortCall& call) {

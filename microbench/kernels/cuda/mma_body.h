@@ -8,8 +8,8 @@
 namespace infimum::cuda {
 
 // Two elements in a register, the first in its lower half. a: rows lane / 4 and 8 below, columns 2 (lane % 4) and the
-// next one, then those 8 to the right. b: column lane / 4, rows 2 (lane % 4) and the next one, then 8 below. Sums: rows as
-// a's, columns 2 (lane % 4) and the next one.
+// next one, then those 8 to the right. b: column lane / 4, rows 2 (lane % 4) and the next one, then 8 below. Sums: rows
+// as a's, columns 2 (lane % 4) and the next one.
 struct MmaA {
   std::uint32_t word[4];
 };
@@ -69,8 +69,8 @@ struct MmaRowThread {
     return own;
   }
   INFIMUM_HOST_DEVICE static MmaA PartOf(const Bytes16& upper, const Bytes16& lower, int product) {
-    return {{upper.word[2 * product], lower.word[2 * product], upper.word[2 * product + 1],
-             lower.word[2 * product + 1]}};
+    return {
+        {upper.word[2 * product], lower.word[2 * product], upper.word[2 * product + 1], lower.word[2 * product + 1]}};
   }
   INFIMUM_HOST_DEVICE static MmaB Ones() { return {{kOne | kOne << 16, kOne | kOne << 16}}; }
   // Of a scan's columns, two neighbours of each thread's eight: ones where an element is not behind the column's.

@@ -8,10 +8,11 @@ namespace infimum::cuda {
 template <Element kElement>
 __device__ void MultiplyAdd(const MmaA& a, const MmaB& b, MmaSums& sums) {
 #if __CUDA_ARCH__ >= 800
-#define INFIMUM_MMA(type)                                                                                     \
-  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "      \
-      "{%8, %9}, {%0, %1, %2, %3};"                                                                           \
-      : "+f"(sums.at[0]), "+f"(sums.at[1]), "+f"(sums.at[2]), "+f"(sums.at[3])                                \
+#define INFIMUM_MMA(type)                                                      \
+  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type                   \
+      ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "                              \
+      "{%8, %9}, {%0, %1, %2, %3};"                                            \
+      : "+f"(sums.at[0]), "+f"(sums.at[1]), "+f"(sums.at[2]), "+f"(sums.at[3]) \
       : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b.word[0]), "r"(b.word[1]))
   if constexpr (kElement == Element::kF16) {
     INFIMUM_MMA("f16");

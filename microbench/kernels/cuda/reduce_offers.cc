@@ -108,8 +108,9 @@ std::vector<KernelOffer> OffersFor(const ReductionConfig& config) {
     if (length <= 16384) add("warp", 32, true);
     if (length >= 256) add("block", 256, true);
     if (length >= 8192) add("block1024", 1024, true);
-    const bool is_mean = config.kind == ReductionKind::kMean, is_dense = kept_box->rank <= 1 && reduced_box->rank == 1 &&
-                                                                       (outputs == 1 || kept_steps->at[0] == length);
+    const bool is_mean = config.kind == ReductionKind::kMean, is_dense = kept_box->rank <= 1 &&
+                                                                         reduced_box->rank == 1 &&
+                                                                         (outputs == 1 || kept_steps->at[0] == length);
     if (is_dense && (is_mean || config.kind == ReductionKind::kSum)) {
       if (auto offer = MmaRowOffer("reduce:mma", config.types, outputs, length, false, is_mean))
         offers.push_back(std::move(*offer));

@@ -27,8 +27,8 @@ struct SortCall {
   std::int64_t* places = nullptr;
   std::uint32_t lines = 0, length = 0, kept = 0;
   FastDivisor inner;  // lines are (outer, inner)
-  // A sort: pieces of a line, of `entries` elements of a block as many as fit; piece is a power of two. A merge: runs of
-  // a line.
+  // A sort: pieces of a line, of `entries` elements of a block as many as fit; piece is a power of two. A merge: runs
+  // of a line.
   FastDivisor pieces;
   std::uint32_t piece = 0;
   std::uint32_t entries = 0;

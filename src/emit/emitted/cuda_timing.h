@@ -181,7 +181,8 @@ inline GpuTimes TakeGpuSamples(const Launch& launch, cudaStream_t stream) {
   }
   times.median_us = timing::Quantile(sorted, 0.5);
   if (times.median_us <= 0)
-    throw std::runtime_error("twice as many launches took no longer in the median: something else is at work on this GPU");
+    throw std::runtime_error(
+        "twice as many launches took no longer in the median: something else is at work on this GPU");
   times.min_us = *std::upper_bound(sorted.begin(), sorted.end(), 0.0);
   times.p95_us = timing::Quantile(sorted, 0.95);
   times.samples = sorted.size();

@@ -67,7 +67,8 @@ TEST_F(CudnnCandidatesTest, ScalesForEachChannelAreATensorOfTheGraph) {
     const CudnnForm form{.channels_last = text.starts_with("convolution")};
     Result<CudnnGraph> graph = CudnnGraph::Build(problem, form, gpu);
     ASSERT_TRUE(graph.ok()) << graph.error().message;
-    const auto scales = std::ranges::find_if(graph->tensors(), [](const auto& tensor) { return !tensor.own_values.empty(); });
+    const auto scales =
+        std::ranges::find_if(graph->tensors(), [](const auto& tensor) { return !tensor.own_values.empty(); });
     ASSERT_NE(scales, graph->tensors().end());
     ASSERT_EQ(scales->own_values.size(), 64U);
     EXPECT_EQ(ElementCount(scales->binding.placement.shape), 64);

@@ -20,11 +20,15 @@ constexpr Word<cudaDataType_t> kTypes[] = {
     {"f64", CUDA_R_64F},        {"f32", CUDA_R_32F},        {"f16", CUDA_R_16F}, {"bf16", CUDA_R_16BF},
     {"f8e4m3", CUDA_R_8F_E4M3}, {"f8e5m2", CUDA_R_8F_E5M2}, {"s8", CUDA_R_8I},   {"s32", CUDA_R_32I}};
 
-constexpr Word<cublasComputeType_t> kSums[] = {{"f32", CUBLAS_COMPUTE_32F}, {"tf32", CUBLAS_COMPUTE_32F_FAST_TF32},
-                                               {"f16", CUBLAS_COMPUTE_16F}, {"f64", CUBLAS_COMPUTE_64F},
-                                               {"s32", CUBLAS_COMPUTE_32I}, {"fast", CUBLAS_COMPUTE_32F},
+constexpr Word<cublasComputeType_t> kSums[] = {
+    {"f32", CUBLAS_COMPUTE_32F},
+    {"tf32", CUBLAS_COMPUTE_32F_FAST_TF32},
+    {"f16", CUBLAS_COMPUTE_16F},
+    {"f64", CUBLAS_COMPUTE_64F},
+    {"s32", CUBLAS_COMPUTE_32I},
+    {"fast", CUBLAS_COMPUTE_32F},
 #if CUBLAS_VERSION >= 120900
-                                               {"bf16x9", CUBLAS_COMPUTE_32F_EMULATED_16BFX9},
+    {"bf16x9", CUBLAS_COMPUTE_32F_EMULATED_16BFX9},
 #endif
 };
 
@@ -60,9 +64,9 @@ cublasComputeType_t ComputeTypeOf(const Gemm& gemm) {
   // Elsewhere the library may answer with its other algorithms, which are candidates already.
   constexpr int kBlackwell = 10;
   int device = 0, major = 0;
-  if (gemm.sums == "bf16x9" && (cudaGetDevice(&device) != cudaSuccess ||
-                                cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-                                major < kBlackwell))
+  if (gemm.sums == "bf16x9" &&
+      (cudaGetDevice(&device) != cudaSuccess ||
+       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess || major < kBlackwell))
     throw std::runtime_error("unsupported: f32 as three bf16 is for devices of compute capability 10.0 and later");
   return Find(kSums, gemm.sums, "sums in");
 }
