@@ -16,7 +16,7 @@ namespace {
 // below.
 constexpr std::string_view kPlain[] = {
     "AveragePool",   "Cast",         "Concat",         "Conv",       "ConvTranspose", "DepthToSpace",
-    "Expand",        "Gather",       "GatherElements", "GatherND",   "Gelu",          "GlobalAveragePool",
+    "Expand",        "Gather",       "GatherElements", "Gelu",       "GlobalAveragePool",
     "GlobalMaxPool", "Hardmax",      "Identity",       "LogSoftmax", "MatMul",        "MaxPool",
     "PRelu",         "Pow",          "ReduceL1",       "ReduceL2",   "ReduceLogSum",  "ReduceLogSumExp",
     "ReduceMax",     "ReduceMean",   "ReduceMin",      "ReduceProd", "ReduceSum",     "ReduceSumSquare",
@@ -189,6 +189,8 @@ class ValueReader : private LayerFacts {
     if (std::ranges::find(kPlainUnless, op, &PlainUnless::op) != std::end(kPlainUnless)) return CheckZeros();
     if (op == "Trilu") return CheckTriangle();
     if (op == "OneHot") return CheckOneHot();
+    if (op == "TopK") return CheckTopK();
+    if (op == "Scatter" || op == "ScatterElements" || op == "ScatterND" || op == "GatherND") return CheckPlaces();
     if (std::ranges::find(kPlain, op) == std::end(kPlain)) {
       return Error{"operator " + op + " is not supported yet"};
     }
@@ -237,6 +239,22 @@ class ValueReader : private LayerFacts {
     const double axis = NumberAttribute("axis").value_or(-1);
     if (!output || (axis != -1 && axis != static_cast<double>(output->rank()) - 1))
       return Error{"its 'axis' is not the last"};
+    return ReplayValues();
+  }
+
+  // Candidates keep the largest, in their order.
+  Result<ReplayValues> CheckTopK() const {
+    for (const char* const name : {"largest", "sorted"})
+      if (NumberAttribute(name).value_or(1) != 1) return Error{"its '" + std::string(name) + "' is not 1"};
+    return ReplayValues();
+  }
+
+  // Candidates take a place as one number, and replace what is there.
+  Result<ReplayValues> CheckPlaces() const {
+    if (TextAttribute("reduction").value_or("none") != "none") return Error{"its 'reduction' is not 'none'"};
+    const std::optional<Shape> places = InputShape(1);
+    const bool are_tuples = layer_.op.ends_with("ND") && (!places || places->rank() == 0 || places->dims.back() != 1);
+    if (are_tuples) return Error{"each of its places has several numbers"};
     return ReplayValues();
   }
 

@@ -102,6 +102,15 @@ TEST(ReplayedExample, NormsOfRowsRunningSumsAndPixelShuffles) {
   }
 }
 
+TEST(ReplayedExample, WhatIndicesPickAndPlaceAndTheLargestOfRows) {
+  const ProgramTest program;
+  REPLAY_OR_SKIP(ended, program, WriteExample(program, "picked"));
+  EXPECT_LT(ErrorIn(program), 1e-5);
+  const std::vector<std::string> workloads = WorkloadsIn(program.Read("kept/schedule.json"));
+  for (const char* const family : {"sort kind=topk", "movement kind=scatter", "movement kind=gather"})
+    EXPECT_THAT(workloads, Contains(StartsWith(family)));
+}
+
 TEST(ReplayedExample, FoldedNormalizationsAreInTheWeights) {
   const ProgramTest program;
   REPLAY_OR_SKIP(ended, program, WriteExample(program, "normalized"));
