@@ -70,7 +70,7 @@ std::int64_t InputPosition(const MovementConfig& config, const LayerValues& valu
     case MovementKind::kSlice:
       return at * (values.steps.empty() ? 1 : values.steps[d]) + (values.starts.empty() ? 0 : values.starts[d]);
     case MovementKind::kPad:
-      return at - (config.outputs[0].dims[d] - in) / 2;
+      return at + (values.starts.empty() ? -((config.outputs[0].dims[d] - in) / 2) : values.starts[d]);
     case MovementKind::kTile:
       return at % in;
     default:

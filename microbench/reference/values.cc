@@ -64,15 +64,21 @@ Status SetQuantization(const std::string& name, const QuantizationName& place, c
 
 Status CheckSlice(const LayerConfig& config, const LayerValues& values) {
   const auto* movement = std::get_if<MovementConfig>(&config);
-  if (movement == nullptr || movement->kind != MovementKind::kSlice) return Error{"only a slice has 'starts'"};
+  const bool pads = movement != nullptr && movement->kind == MovementKind::kPad && values.steps.empty();
+  if (!pads && (movement == nullptr || movement->kind != MovementKind::kSlice))
+    return Error{"only a slice has 'starts', and a pad without 'steps'"};
   const Shape& from = movement->inputs[0];
   const Shape& to = movement->outputs[0];
   const auto fits = [&](const std::vector<std::int64_t>& list) { return list.empty() || list.size() == from.rank(); };
   bool inside = from.rank() == to.rank() && fits(values.starts) && fits(values.steps);
   for (std::size_t i = 0; inside && i < from.rank(); ++i) {
     const std::int64_t start = values.starts.empty() ? 0 : values.starts[i];
+    if (pads) {
+      inside = start >= -to.dims[i] && start <= from.dims[i];
+      continue;
+    }
     const std::int64_t step = values.steps.empty() ? 1 : values.steps[i];
-    inside = step > 0 && step <= from.dims[i] && start + (to.dims[i] - 1) * step < from.dims[i];
+    inside = start >= 0 && step > 0 && step <= from.dims[i] && start + (to.dims[i] - 1) * step < from.dims[i];
   }
   return inside ? Status() : Status(Error{"value 'starts' leads out of " + Format(from)});
 }
@@ -102,7 +108,7 @@ Result<LayerValues> LayerValuesFrom(const ReplayValues& values) {
     if (name == "starts" || name == "steps") {
       std::vector<std::int64_t>& list = name == "starts" ? result.starts : result.steps;
       for (const double number : numbers) {
-        if (!(number >= 0) || number > static_cast<double>(kMaxElements)) {
+        if (!(std::fabs(number) <= static_cast<double>(kMaxElements))) {
           return Error{"value " + Quoted(name) + " is out of range"};
         }
         list.push_back(static_cast<std::int64_t>(number));

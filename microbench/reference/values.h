@@ -43,7 +43,7 @@ struct Quantization {
 // All values that a layer may have. Absent ones are those of benchmarks.
 struct LayerValues : ScalarValues {
   // A slice, for each dimension: where it starts (empty: at the front) and how far apart it takes elements (empty:
-  // each one).
+  // each one). A pad: where in its input it starts, below 0 by what comes before (empty: half of all).
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> steps;
   // Of 8-bit operands in their order, and of the result; empty and absent: the usual ones.

@@ -171,7 +171,7 @@ class ValueReader : private LayerFacts {
     }
     if (op == "Clip") return ReadClip();
     if (op == "Slice") return ReadSlice();
-    if (op == "Pad") return CheckPad();
+    if (op == "Pad") return ReadPad();
     if (op == "Gemm") return CheckGemm();
     if (op == "Resize" || op == "Upsample") return ReadResize(graph_, layer_);
     if (op == "LSTM" || op == "GRU" || op == "RNN") return Plain(CheckRecurrent(graph_, layer_));
@@ -363,8 +363,8 @@ class ValueReader : private LayerFacts {
     return ReplayValues{{"starts", merged}};
   }
 
-  // The kernels put the surplus half before and half after, in zeros.
-  Result<ReplayValues> CheckPad() const {
+  // In zeros: half of them before, or as many as `starts` are below 0.
+  Result<ReplayValues> ReadPad() const {
     const auto mode = layer_.attributes.find("mode");
     if (mode != layer_.attributes.end()) {
       const auto* text = std::get_if<std::string>(&mode->second);
@@ -377,10 +377,19 @@ class ValueReader : private LayerFacts {
       if (!value || value->size() != 1 || (*value)[0] != 0) return Error{"it does not pad with zeros"};
     }
     if (NumberAttribute("value").value_or(0) != 0) return Error{"it does not pad with zeros"};
+    std::vector<std::int64_t> starts;
+    bool is_symmetric = true;
     for (std::size_t i = 0; i < pads->size() / 2; ++i) {
-      if ((*pads)[i] != (*pads)[i + pads->size() / 2]) return Error{"its padding is asymmetric"};
+      starts.push_back(-static_cast<std::int64_t>((*pads)[i]));
+      is_symmetric = is_symmetric && (*pads)[i] == (*pads)[i + pads->size() / 2];
     }
-    return ReplayValues();
+    if (is_symmetric) return ReplayValues();
+    const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
+    const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
+    const std::optional<Shape> from = InputShape(0), to = OutputShape(0);
+    if (movement == nullptr || movement->kind != MovementKind::kPad || !from || !to || from->rank() != starts.size())
+      return Error{"its shapes do not match its pads"};
+    return Merged(*from, *to, starts, movement->inputs[0], movement->outputs[0]);
   }
 
   Result<ReplayValues> CheckGemm() const {

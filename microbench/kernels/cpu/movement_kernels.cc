@@ -111,8 +111,9 @@ MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& va
   const std::int64_t in_row = in.dims[rank - 1] * bytes, out_row = out.dims[rank - 1] * bytes;
   const MovementKind kind = config.kind;
   // Along the innermost dimension.
-  const std::int64_t start = values.starts.empty() ? 0 : values.starts[rank - 1];
+  const std::int64_t start = kind != MovementKind::kSlice || values.starts.empty() ? 0 : values.starts[rank - 1];
   const std::int64_t step = values.steps.empty() ? 1 : values.steps[rank - 1];
+  const std::int64_t before = -InputPosition(config, values, rank - 1, 0) * bytes;  // of a pad
   return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     const char* const source = input->As<char>();
     ForRows(out, out_row, [&](std::int64_t row, const std::int64_t* position) {
@@ -141,14 +142,11 @@ MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& va
             std::memset(to, 0, Size(out_row));
             break;
           }
-          const std::int64_t surplus = (out.dims[rank - 1] - in.dims[rank - 1]) / 2 * bytes;
-          if (out_row <= in_row) {
-            std::memcpy(to, from - surplus, Size(out_row));
-            break;
-          }
-          std::memset(to, 0, Size(surplus));
-          std::memcpy(to + surplus, from, Size(in_row));
-          std::memset(to + surplus + in_row, 0, Size(out_row - surplus - in_row));
+          const std::int64_t first = std::clamp<std::int64_t>(before, 0, out_row);
+          const std::int64_t last = std::clamp(before + in_row, first, out_row);
+          std::memset(to, 0, Size(first));
+          std::memcpy(to + first, from + first - before, Size(last - first));
+          std::memset(to + last, 0, Size(out_row - last));
           break;
         }
         case MovementKind::kReverse:

@@ -66,13 +66,12 @@ StridedCopy SliceOf(const MovementConfig& config, const cpu::LayerValues& values
   return copy;
 }
 
-StridedCopy PadOf(const MovementConfig& config) {
+StridedCopy PadOf(const MovementConfig& config, const cpu::LayerValues& values) {
   StridedCopy copy = CopyOf(config, config.outputs[0].dims);
   copy.from_steps = PackedSteps(config.inputs[0].dims);
   bool limited = false;
   for (std::size_t d = 0; d < copy.dims.size(); ++d) {
-    const std::int64_t size = config.inputs[0].dims[d], surplus = copy.dims[d] - size;
-    const std::int64_t before = surplus >= 0 ? surplus / 2 : -(-surplus / 2);
+    const std::int64_t size = config.inputs[0].dims[d], before = -cpu::InputPosition(config, values, d, 0);
     copy.from_at -= before * copy.from_steps[d];
     copy.begin.push_back(std::max<std::int64_t>(0, before));
     copy.end.push_back(std::min(copy.dims[d], before + size));
@@ -136,7 +135,7 @@ std::optional<Movement> MovementOf(const MovementConfig& config, const cpu::Laye
     case MovementKind::kSlice:
       return one(SliceOf(config, values));
     case MovementKind::kPad:
-      return one(PadOf(config));
+      return one(PadOf(config, values));
     case MovementKind::kExpand: {
       StridedCopy copy = CopyOf(config, out);
       copy.from_steps = BroadcastSteps(config.inputs[0], out);

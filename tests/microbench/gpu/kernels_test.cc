@@ -235,6 +235,18 @@ TEST(KernelsFor, ASliceStartsAndStepsWhereItsValuesSay) {
   }
 }
 
+TEST(KernelsFor, APadHasAsMuchBeforeAsItsValuesSay) {
+  const LayerConfig config = Layer("movement kind=pad dtype=f32:-:f32 in=3x8x8 out=4x9x6");
+  for (const std::vector<std::int64_t>& starts : {std::vector<std::int64_t>{0, -1, 2}, {-1, 0, 0}, {1, -3, -2}}) {
+    cpu::LayerValues values;
+    values.starts = starts;
+    for (const KernelOffer& offer : KernelsFor(config, values)) {
+      EXPECT_EQ(ErrorOf(config, offer, 0, values), 0) << offer.algorithm;
+      EXPECT_GT(ErrorOf(config, KernelsFor(config).front(), 0, values), 0) << "the usual half is another result";
+    }
+  }
+}
+
 // With the usual epsilon it would hide in the contract's tolerance.
 TEST(KernelsFor, ANormalizationAddsItsEpsilonToTheVariance) {
   cpu::LayerValues values;
