@@ -14,14 +14,42 @@ namespace {
 
 // Operators beside the element-wise ones whose workload is complete, or complete but for the values that are read
 // below.
-constexpr std::string_view kPlain[] = {
-    "AveragePool",   "Cast",         "Concat",         "Conv",       "ConvTranspose", "DepthToSpace",
-    "Expand",        "Gather",       "GatherElements", "Gelu",       "GlobalAveragePool",
-    "GlobalMaxPool", "Hardmax",      "Identity",       "LogSoftmax", "MatMul",        "MaxPool",
-    "PRelu",         "Pow",          "ReduceL1",       "ReduceL2",   "ReduceLogSum",  "ReduceLogSumExp",
-    "ReduceMax",     "ReduceMean",   "ReduceMin",      "ReduceProd", "ReduceSum",     "ReduceSumSquare",
-    "Softmax",       "SpaceToDepth", "Split",          "Sum",        "Tile",          "Transpose",
-    "Where"};
+constexpr std::string_view kPlain[] = {"AveragePool",
+                                       "Cast",
+                                       "Concat",
+                                       "Conv",
+                                       "ConvTranspose",
+                                       "DepthToSpace",
+                                       "Expand",
+                                       "Gather",
+                                       "GatherElements",
+                                       "Gelu",
+                                       "GlobalAveragePool",
+                                       "GlobalMaxPool",
+                                       "Hardmax",
+                                       "Identity",
+                                       "LogSoftmax",
+                                       "MatMul",
+                                       "MaxPool",
+                                       "PRelu",
+                                       "Pow",
+                                       "ReduceL1",
+                                       "ReduceL2",
+                                       "ReduceLogSum",
+                                       "ReduceLogSumExp",
+                                       "ReduceMax",
+                                       "ReduceMean",
+                                       "ReduceMin",
+                                       "ReduceProd",
+                                       "ReduceSum",
+                                       "ReduceSumSquare",
+                                       "Softmax",
+                                       "SpaceToDepth",
+                                       "Split",
+                                       "Sum",
+                                       "Tile",
+                                       "Transpose",
+                                       "Where"};
 
 // Others, whose workload is complete where this attribute is 0.
 struct PlainUnless {
