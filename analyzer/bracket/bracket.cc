@@ -275,8 +275,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   for (const WhatIf& what_if : options.what_ifs)
     if (what_if.peaks.empty()) bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
   INFIMUM_ASSIGN_OR_RETURN(bracket.layouts, planner.Plan(source, selection, bracket.environments, device));
-  const Residency with_packed = residency.WithMore(rows.packed_beyond());
-  const ContextOfSelection context = FindContext(graph, with_packed, problem, combined.chosen, layers, regions);
+  const ContextOfSelection context = FindContext(graph, residency, problem, combined.chosen, layers, regions);
   if (!selection.cache) bracket.context = context.context();
   bracket.regions = RegionsOf(regions, combined.chosen, layers);
   bracket.not_tried = FindNotTried(graph, DirectLayers(layers), bracket.regions);

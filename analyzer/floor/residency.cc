@@ -90,12 +90,6 @@ Residency::Residency(const ModelGraph& graph, DeviceModel device)
   for (const Layer& layer : graph.layers) between_ += FloorOfLayer(layer, device_);
 }
 
-Residency Residency::WithMore(double bytes) const {
-  Residency more = *this;
-  more.working_set_ += bytes;
-  return more;
-}
-
 double Residency::ShareNear(double bytes) const {
   return device_.ShareNear(bytes, working_set_) * device_.ShareKept(working_set_, between_);
 }

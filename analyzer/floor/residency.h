@@ -46,9 +46,6 @@ class Residency {
   // The graph lives longer.
   Residency(const ModelGraph& graph, DeviceModel device);
 
-  // Where an inference goes through so many bytes more: weights that candidates hold in more than the model has.
-  Residency WithMore(double bytes) const;
-
   double working_set() const { return working_set_; }
   NearConstants Of(const Workload& workload) const;
 

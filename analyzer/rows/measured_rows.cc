@@ -1,8 +1,6 @@
 #include "analyzer/rows/measured_rows.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <utility>
 
 #include "infimum/base/check.h"
@@ -127,13 +125,6 @@ Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, const RegionSe
                                          const Selection& selection, const Residency* residency) {
   MeasuredRows result;
   result.Collect(graph, regions);
-  result.with_constants_.resize(graph.layers.size());
-  for (std::size_t i = 0; i < graph.layers.size(); ++i)
-    if (result.by_graph_.at(&graph).layers[i] != nullptr && HasConstants(*graph.layers[i].workload))
-      result.with_constants_[i].push_back(KeyOf(*graph.layers[i].workload));
-  for (const KnownRegion& known : regions.Of(graph))
-    for (const LayerId layer : known.region.layers)
-      if (!result.with_constants_[layer.index()].empty()) result.with_constants_[layer.index()].push_back(known.key);
   INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection, residency));
   return result;
 }
@@ -166,7 +157,7 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     const auto found = rows_.find(key);
     if (found == rows_.end()) return NearConstants();
     std::optional<NearConstants>& own = known[found->second.number];
-    if (!own) own = residency->WithMore(packed_beyond_).Of(*found->second.workload);
+    if (!own) own = residency->Of(*found->second.workload);
     return *own;
   };
   for (std::int64_t threads : thread_counts) {
@@ -177,45 +168,11 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
     pace_ = Pace(found);  // and at last that of the selection's threads
-    if (in_context) packed_beyond_ = PackedBeyond(found, selection);
-    known.assign(rows_.size(), std::nullopt);
     found_.push_back(in_context ? TimedRows(std::move(found), near, pace_) : TimedRows(std::move(found), pace_));
     Sort(found_.back(), threads, selection);
   }
   FindNoise();
   return {};
-}
-
-// A filtered convolution holds four times its weights. Of each layer the least of all that run it, and of the best with
-// warm caches and the best with weights from memory; without rows of both the layer counts as the model has it.
-double MeasuredRows::PackedBeyond(std::span<const Measurement> rows, const Selection& selection) const {
-  struct Best {
-    Latency time = Latency::max();
-    std::optional<Bytes> packed;
-  };
-  std::map<WorkloadKey, std::array<Best, 2>> best;  // warm, and from memory
-  for (const Measurement& row : rows) {
-    const bool is_warm = row.cache == CacheState::kWarm;
-    if ((!is_warm && row.cache != CacheState::kColdWeights) || row.repetitions.empty() || row.candidate.is_observed() ||
-        !Counts(row, selection))
-      continue;
-    const Latency time = PointValue(row.repetitions);
-    if (Best& known = best[row.workload][is_warm ? 0 : 1]; time < known.time) known = {time, row.constants};
-  }
-  double sum = 0;
-  for (const std::vector<WorkloadKey>& keys : with_constants_) {
-    std::optional<double> least;
-    for (const WorkloadKey& key : keys) {
-      const auto found = best.find(key);
-      if (found == best.end() || !found->second[0].packed || !found->second[1].packed) continue;
-      const double packed =
-          static_cast<double>(std::min(found->second[0].packed->value, found->second[1].packed->value));
-      const double more = std::max(packed - ConstantBytesOf(*rows_.at(key).workload), 0.0);
-      least = std::min(least.value_or(more), more);
-    }
-    sum += least.value_or(0);
-  }
-  return sum;
 }
 
 void MeasuredRows::FindNoise() {

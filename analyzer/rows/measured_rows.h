@@ -121,8 +121,6 @@ class MeasuredRows {
   std::span<const Measurement> asked() const { return found_.back().rows(); }
   // What the repetitions of all rows say about the noise.
   const NoiseModel& noise() const { return noise_; }
-  // In context: by how many bytes the best candidates hold the graph's constants in more than it has.
-  double packed_beyond() const { return packed_beyond_; }
   // To which those on the selection's own threads are held.
   const Pace& pace() const { return pace_; }
   // Whether a row is of the selected device, of a workload that was asked for and meets its contract.
@@ -135,16 +133,13 @@ class MeasuredRows {
   const WorkloadRows* AddOfGraph(const WorkloadKey& key, const Workload& workload, const Work& work);
   void Collect(const ModelGraph& graph, const RegionSet& regions);
   Status FetchRows(MeasurementSource& source, const Selection& selection, const Residency* residency);
-  double PackedBeyond(std::span<const Measurement> rows, const Selection& selection) const;
   void FindNoise();
   void Sort(const TimedRows& found, std::int64_t threads, const Selection& selection);
 
   std::map<WorkloadKey, WorkloadRows> rows_;
   std::unordered_map<const ModelGraph*, GraphRows> by_graph_;
-  std::vector<TimedRows> found_;                          // the source's answers, which all the rows point into
-  LayoutTexts layouts_;                                   // of their candidates
-  std::vector<std::vector<WorkloadKey>> with_constants_;  // of each layer that has some, all that run it
-  double packed_beyond_ = 0;
+  std::vector<TimedRows> found_;  // the source's answers, which all the rows point into
+  LayoutTexts layouts_;           // of their candidates
   NoiseModel noise_;
   Pace pace_;
   std::set<EnvironmentKey> environments_;

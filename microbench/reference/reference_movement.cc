@@ -12,21 +12,26 @@ namespace {
 // The element of the data that an index of a gather or scatter means for element `moved`.
 std::int64_t Target(const MovementConfig& config, const IndexedForm& form, const Shape& data, const Shape& moved,
                     std::int64_t element, const Source& indices) {
+  // Those below 0 count from the end.
+  const auto from_front = [](double index, std::int64_t length) {
+    return static_cast<std::int64_t>(index) + (index < 0 ? length : 0);
+  };
   switch (form.kind) {
     case IndexedForm::Kind::kAxis: {
       const std::int64_t inner = element % form.inner;
       const std::int64_t place = element / form.inner % form.picked;
       const std::int64_t outer = element / form.inner / form.picked;
-      return (outer * form.axis_length + static_cast<std::int64_t>(indices[place])) * form.inner + inner;
+      return (outer * form.axis_length + from_front(indices[place], form.axis_length)) * form.inner + inner;
     }
     case IndexedForm::Kind::kElements: {
       std::vector<std::int64_t> position = Unravel(element, moved);
-      position[static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis))] =
-          static_cast<std::int64_t>(indices[element]);
+      const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
+      position[axis] = from_front(indices[element], data.dims[axis]);
       return Ravel(position, data);
     }
     default:
-      return static_cast<std::int64_t>(indices[element / form.inner]) * form.inner + element % form.inner;
+      return from_front(indices[element / form.inner], ElementCount(data) / form.inner) * form.inner +
+             element % form.inner;
   }
 }
 

@@ -283,6 +283,7 @@ class ValueReader : private LayerFacts {
     const std::optional<Shape> places = InputShape(1);
     const bool are_tuples = layer_.op.ends_with("ND") && (!places || places->rank() == 0 || places->dims.back() != 1);
     if (are_tuples) return Error{"each of its places has several numbers"};
+    if (NumberAttribute("batch_dims").value_or(0) != 0) return Error{"its 'batch_dims' is not 0"};
     return ReplayValues();
   }
 

@@ -289,33 +289,6 @@ TEST(BracketInContext, WeightsThatFitAreLostWhereOthersUseTheCaches) {
   EXPECT_NEAR(bracket.BestKnown()->latency.count(), 4 * (100 + 300 * (1 - kept)), 1e-3);
 }
 
-// Four MiB for each layer, of which a filtered convolution makes sixteen.
-TEST(BracketInContext, AnInferenceGoesThroughWeightsAsTheBestCandidatesHoldThem) {
-  const ModelGraph chain = Chain(4);
-  const auto bracket_of = [&](double plain_from_memory) {
-    CurveRows rows;
-    for (const auto& [algorithm, packed, warm, cold] :
-         {std::tuple{"plain", 4 * kMiB, 100.0, plain_from_memory}, std::tuple{"filtered", 16 * kMiB, 50.0, 150.0}}) {
-      for (const CacheState cache : {CacheState::kWarm, CacheState::kColdWeights}) {
-        Measurement row = MeasuredRow(KeyOf(*chain.layers[0].workload), algorithm,
-                                      {Latency(cache == CacheState::kWarm ? warm : cold)});
-        row.cache = cache;
-        row.constants = Bytes{static_cast<std::int64_t>(packed)};
-        rows.Add(std::move(row), TestEnvironment(1));
-      }
-    }
-    return BracketOf(chain, rows);
-  };
-  const Bracket filtered = bracket_of(400);
-  EXPECT_NEAR(filtered.context->working_set, WorkingSetOf(chain) + 4 * 12 * kMiB, 1);
-  EXPECT_LT(filtered.context->near_share(), 0.3);
-  EXPECT_NEAR(filtered.BestKnown()->latency.count(), 4 * (50 + 100 * (1 - filtered.context->near_share())), 1e-6);
-  // Where the weights come from memory another one is better, which holds them as they are: nothing is certain.
-  const Bracket undecided = bracket_of(120);
-  EXPECT_NEAR(undecided.context->working_set, WorkingSetOf(chain), 1);
-  EXPECT_NEAR(undecided.BestKnown()->latency.count(), 4 * 50, 1e-6) << "it fits";
-}
-
 TEST(BracketInContext, TheBestCandidateIsTheBestInContext) {
   const ModelGraph large = Chain(64);
   CurveRows rows;

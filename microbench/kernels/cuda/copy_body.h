@@ -144,7 +144,7 @@ INFIMUM_HOST_DEVICE inline void GatherThread(const GatherCall& call, std::int64_
     const std::int64_t index = call.index_element == Element::kS64
                                    ? static_cast<const std::int64_t*>(call.indices)[at_index]
                                    : static_cast<const std::int32_t*>(call.indices)[at_index];
-    place[i] += index * call.axis_step;
+    place[i] += (index < 0 ? index + call.axis_length : index) * call.axis_step;
   }
   INFIMUM_UNROLL
   for (int i = 0; i < kUnits; ++i) {

@@ -88,6 +88,7 @@ struct GatherCall {
   Steps data_steps;
   Steps index_steps;
   std::int64_t axis_step = 1;
+  std::int64_t axis_length = 1;  // an index below 0 counts from the end
 };
 
 // to[i, j] = 1 where indices[i] is j, else 0.

@@ -213,23 +213,28 @@ std::vector<KernelOffer> CopyOffers(const std::string& name, const Movement& mov
 // How positions of the moved elements find index and data.
 struct IndexedPositions {
   std::vector<std::int64_t> dims, data_steps, index_steps;
-  std::int64_t axis_step = 1;
+  std::int64_t axis_step = 1, axis_length = 1;
 };
 
 IndexedPositions PositionsOf(const MovementConfig& config, const Shape& data, const Shape& moved) {
   const cpu::IndexedForm form = cpu::FormOf(config, data, moved);
   switch (form.kind) {
     case cpu::IndexedForm::Kind::kAxis:
-      return {{form.outer, form.picked, form.inner}, {form.axis_length * form.inner, 0, 1}, {0, 1, 0}, form.inner};
+      return {{form.outer, form.picked, form.inner},
+              {form.axis_length * form.inner, 0, 1},
+              {0, 1, 0},
+              form.inner,
+              form.axis_length};
     case cpu::IndexedForm::Kind::kElements: {
       const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
       IndexedPositions positions{moved.dims, PackedSteps(data.dims), PackedSteps(moved.dims), 1};
       positions.axis_step = positions.data_steps[axis];
+      positions.axis_length = data.dims[axis];
       positions.data_steps[axis] = 0;
       return positions;
     }
     default:
-      return {{form.picked, form.inner}, {0, 1}, {1, 0}, form.inner};
+      return {{form.picked, form.inner}, {0, 1}, {1, 0}, form.inner, ElementCount(data) / form.inner};
   }
 }
 
@@ -260,6 +265,7 @@ std::optional<GatherCall> GatherOf(IndexedPositions positions, int element_bytes
   call.data_steps = *data_steps;
   call.index_steps = *index_steps;
   call.axis_step = positions.axis_step;
+  call.axis_length = positions.axis_length;
   return call;
 }
 

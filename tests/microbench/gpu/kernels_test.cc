@@ -235,6 +235,21 @@ TEST(KernelsFor, ASliceStartsAndStepsWhereItsValuesSay) {
   }
 }
 
+TEST(KernelsFor, IndicesBelow0CountFromTheEnd) {
+  const LayerConfig gather = Layer("movement kind=gather dtype=f32:s64:f32 in=5x4 out=3x4 axis=0 indices=3");
+  float from[5][4], to[3][4];
+  for (int i = 0; i < 20; ++i) from[i / 4][i % 4] = static_cast<float>(i);
+  const std::int64_t indices[] = {-1, 0, -5};
+  for (const KernelOffer& offer : KernelsFor(gather)) {
+    for (const KernelCall& call : offer.make({{from, indices}, {to}, nullptr})) RunOnHost(call);
+    for (int c = 0; c < 4; ++c) {
+      EXPECT_EQ(to[0][c], from[4][c]) << offer.algorithm;
+      EXPECT_EQ(to[1][c], from[0][c]) << offer.algorithm;
+      EXPECT_EQ(to[2][c], from[0][c]) << offer.algorithm;
+    }
+  }
+}
+
 TEST(KernelsFor, APadHasAsMuchBeforeAsItsValuesSay) {
   const LayerConfig config = Layer("movement kind=pad dtype=f32:-:f32 in=3x8x8 out=4x9x6");
   for (const std::vector<std::int64_t>& starts : {std::vector<std::int64_t>{0, -1, 2}, {-1, 0, 0}, {1, -3, -2}}) {

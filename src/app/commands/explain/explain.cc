@@ -153,13 +153,13 @@ Result<Explanation> ExplainModel(const ExplainOptions& options, ProgressLog& log
                                             : explanation.level1 + " is what the best plan runs anyway",
                              options.replay.model.string())};
   }
-  // What it will end with otherwise, after all that time.
   const Latency needed = InferencesOfReplicate(choices.factors.size()) * ExpectedTime(plan.bracket);
   if (needed > Latency(options.budget))
-    return Error{fmt::format("{} choices take a design of {:.0f} inferences, some {}: --budget {}s",
-                             choices.factors.size(), InferencesOfReplicate(choices.factors.size()),
-                             FormatDuration(std::chrono::duration_cast<Clock::Duration>(needed)),
-                             static_cast<std::int64_t>(std::ceil(needed.count() * 1.5e-6)))};
+    log.Warn(
+        fmt::format("{} choices take a design of {:.0f} inferences, some {}; part of it may say nothing: --budget {}s",
+                    choices.factors.size(), InferencesOfReplicate(choices.factors.size()),
+                    FormatDuration(std::chrono::duration_cast<Clock::Duration>(needed)),
+                    static_cast<std::int64_t>(std::ceil(needed.count() * 1.5e-6))));
   INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, BuildReplaySchedule(plan.graph, choices));
   if (plan.selected) schedule.contract = Name(*plan.selected);
   const std::vector<DesignRun> design =
