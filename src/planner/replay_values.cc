@@ -277,14 +277,19 @@ class ValueReader : private LayerFacts {
     return ReplayValues();
   }
 
-  // Candidates take a place as one number, and replace what is there.
+  // Candidates take a place as one number, and replace what is there. Of a gather whose places have several, all but
+  // the last of which can only be 0, they read as much from elsewhere: the outputs' check decides (a mask of ones in
+  // BERT).
   Result<ReplayValues> CheckPlaces() const {
     if (TextAttribute("reduction").value_or("none") != "none") return Error{"its 'reduction' is not 'none'"};
-    const std::optional<Shape> places = InputShape(1);
-    const bool are_tuples = layer_.op.ends_with("ND") && (!places || places->rank() == 0 || places->dims.back() != 1);
-    if (are_tuples) return Error{"each of its places has several numbers"};
     if (NumberAttribute("batch_dims").value_or(0) != 0) return Error{"its 'batch_dims' is not 0"};
-    return ReplayValues();
+    if (!layer_.op.ends_with("ND")) return ReplayValues();
+    const std::optional<Shape> data = InputShape(0), places = InputShape(1);
+    if (!data || !places || places->rank() == 0) return Error{"its shapes are not known"};
+    const auto numbers = static_cast<std::size_t>(places->dims.back());
+    bool is_one = numbers == 1 || (layer_.op == "GatherND" && numbers <= data->rank());
+    for (std::size_t i = 0; is_one && i + 1 < numbers; ++i) is_one = data->dims[i] == 1;
+    return is_one ? Result<ReplayValues>(ReplayValues()) : Error{"each of its places has several numbers"};
   }
 
   static Result<ReplayValues> Plain(const Status& status) {
