@@ -6,6 +6,7 @@
 
 #include "microbench/kernels/cuda/kernel_offers.h"
 #include "microbench/reference/statistic_product.h"
+#include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
 namespace {
@@ -144,9 +145,6 @@ class DequantizedProgram : public GpuProgram {
   std::vector<KernelCall> calls_;
 };
 
-// "abc" for three dimensions.
-std::string RowMajorLayout(std::size_t rank) { return std::string("abcdefghijkl").substr(0, rank); }
-
 std::optional<DerivedProduct> DequantizedProduct(const LayerConfig& layer, CandidateTier tier) {
   const auto* config = std::get_if<MatMulConfig>(&layer);
   if (config == nullptr) return std::nullopt;
@@ -157,20 +155,20 @@ std::optional<DerivedProduct> DequantizedProduct(const LayerConfig& layer, Candi
   product.scales = {};
   product.activations = DataType::kNone;
   product.weights = Constness::kVariable;
-  const std::string layout = RowMajorLayout(config->a.rank());
-  return DerivedProduct{Workload(LayerConfig(product)), tier,
-                        [layout](Candidate candidate) -> std::optional<Candidate> {
-                          if (candidate.input_layout != layout + "," + layout || candidate.output_layout != layout)
-                            return std::nullopt;
+  const Workload workload{LayerConfig(product)};
+  const std::string reads = InputLayouts(workload, {}), writes = OutputLayout(workload, {});
+  return DerivedProduct{workload, tier,
+                        [reads, writes](Candidate candidate) -> std::optional<Candidate> {
+                          if (candidate.input_layout != reads || candidate.output_layout != writes) return std::nullopt;
                           candidate.algorithm.insert(0, kDequantized);
                           candidate.input_layout = candidate.output_layout = "plain";
                           candidate.library_choice = false;
                           return candidate;
                         },
-                        [layout](Candidate candidate) {
+                        [reads, writes](Candidate candidate) {
                           candidate.algorithm.erase(0, kDequantized.size());
-                          candidate.input_layout = layout + "," + layout;
-                          candidate.output_layout = layout;
+                          candidate.input_layout = reads;
+                          candidate.output_layout = writes;
                           return candidate;
                         },
                         [expansion, stored = *config](Candidate candidate, GpuOffer inner) {

@@ -2,7 +2,7 @@
 // (reference/statistic_product.h), and products with stored weights that a kernel of ours dequantizes first.
 //
 //   cublaslt/as-matmul/algo=21_tile=20_...     cudnn-graph/as-matmul/eng62_k2=5     cublas/as-matmul/gemm
-//   cublaslt/dequantized/algo=66_tile=20_...   its time has the weights' way through memory in it
+//   cublaslt/dequantized/algo=66_tile=20_...   timed with the kernel
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ struct DerivedProduct {
   std::function<GpuOffer(Candidate candidate, GpuOffer product)> offer;
 };
 
-// In the tier `engine` sums have what libraries would choose for their product, in `exhaustive` each of their engines,
-// in `heuristic` nothing. nullopt for every other workload.
+// Of sums, in the tier `engine` what libraries would choose for their product, in `exhaustive` each of their engines,
+// in `heuristic` nothing; of dequantized products the tier itself. nullopt for every other workload.
 std::optional<DerivedProduct> DerivedProductOf(const Workload& workload, CandidateTier tier);
 
 // The same libraries, which offer them too.

@@ -13,51 +13,27 @@ namespace infimum {
 namespace {
 
 // Operators beside the element-wise ones whose workload is complete, or complete but for the values that are read
-// below.
-constexpr std::string_view kPlain[] = {"AveragePool",
-                                       "Cast",
-                                       "Concat",
-                                       "Conv",
-                                       "ConvTranspose",
-                                       "DepthToSpace",
-                                       "Expand",
-                                       "Gather",
-                                       "GatherElements",
-                                       "Gelu",
-                                       "GlobalAveragePool",
-                                       "GlobalMaxPool",
-                                       "Hardmax",
-                                       "Identity",
-                                       "LogSoftmax",
-                                       "MatMul",
-                                       "MaxPool",
-                                       "PRelu",
-                                       "Pow",
-                                       "ReduceL1",
-                                       "ReduceL2",
-                                       "ReduceLogSum",
-                                       "ReduceLogSumExp",
-                                       "ReduceMax",
-                                       "ReduceMean",
-                                       "ReduceMin",
-                                       "ReduceProd",
-                                       "ReduceSum",
-                                       "ReduceSumSquare",
-                                       "Softmax",
-                                       "SpaceToDepth",
-                                       "Split",
-                                       "Sum",
-                                       "Tile",
-                                       "Transpose",
-                                       "Where"};
+// below; as those of reductions are.
+constexpr std::string_view kPlainMovements[] = {
+    "Cast",    "Concat",          "DepthToSpace", "Expand",       "Gather", "GatherElements", "Identity",
+    "Scatter", "ScatterElements", "ScatterND",    "SpaceToDepth", "Split",  "Tile",           "Transpose"};
+constexpr std::string_view kPlain[] = {"AveragePool",   "Conv",    "ConvTranspose", "Gelu",   "GlobalAveragePool",
+                                       "GlobalMaxPool", "Hardmax", "LogSoftmax",    "MatMul", "MaxPool",
+                                       "PRelu",         "Pow",     "Softmax",       "Sum",    "Where"};
+bool IsPlain(std::string_view op) {
+  return op.starts_with("Reduce") || std::ranges::find(kPlain, op) != std::end(kPlain) ||
+         std::ranges::find(kPlainMovements, op) != std::end(kPlainMovements);
+}
 
-// Others, whose workload is complete where this attribute is 0.
+// Others, whose workload is complete where this attribute, if there is one, has this value.
 struct PlainUnless {
   std::string_view op, attribute;
+  double value = 0;
 };
-constexpr PlainUnless kPlainUnless[] = {{"ArgMax", "select_last_index"}, {"ArgMin", "select_last_index"},
-                                        {"CumSum", "exclusive"},         {"CumSum", "reverse"},
-                                        {"CumProd", "exclusive"},        {"CumProd", "reverse"}};
+constexpr PlainUnless kPlainUnless[] = {
+    {"ArgMax", "select_last_index"}, {"ArgMin", "select_last_index"}, {"CumSum", "exclusive"},
+    {"CumSum", "reverse"},           {"CumProd", "exclusive"},        {"CumProd", "reverse"},
+    {"GatherND", "batch_dims"},      {"TopK", "largest", 1},          {"TopK", "sorted", 1}};
 
 // Attributes of element-wise operators of old versions: how shapes match, which the workload contains.
 constexpr std::string_view kOfShapes[] = {"axis", "broadcast", "consumed_inputs"};
@@ -214,14 +190,11 @@ class ValueReader : private LayerFacts {
     const auto operators = PointwiseOnnxOperators();
     const auto element_wise = std::ranges::find(operators, op, &PointwiseOperator::onnx);
     if (element_wise != operators.end()) return ReadParameters(element_wise->kind);
-    if (std::ranges::find(kPlainUnless, op, &PlainUnless::op) != std::end(kPlainUnless)) return CheckZeros();
+    if (std::ranges::find(kPlainUnless, op, &PlainUnless::op) != std::end(kPlainUnless)) return CheckAttributes();
     if (op == "Trilu") return CheckTriangle();
     if (op == "OneHot") return CheckOneHot();
-    if (op == "TopK") return CheckTopK();
-    if (op == "Scatter" || op == "ScatterElements" || op == "ScatterND" || op == "GatherND") return CheckPlaces();
-    if (std::ranges::find(kPlain, op) == std::end(kPlain)) {
-      return Error{"operator " + op + " is not supported yet"};
-    }
+    if (TextAttribute("reduction").value_or("none") != "none") return Error{"its 'reduction' is not 'none'"};
+    if (!IsPlain(op)) return Error{"operator " + op + " is not supported yet"};
     // A split with unread parts becomes a slice, with starts of its own.
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
@@ -246,10 +219,10 @@ class ValueReader : private LayerFacts {
     return IsFloatingPoint(types.input) && IsInteger(types.weights);
   }
 
-  Result<ReplayValues> CheckZeros() const {
+  Result<ReplayValues> CheckAttributes() const {
     for (const PlainUnless& one : kPlainUnless)
-      if (one.op == layer_.op && NumberAttribute(std::string(one.attribute)).value_or(0) != 0)
-        return Error{"its '" + std::string(one.attribute) + "' is not 0"};
+      if (one.op == layer_.op && NumberAttribute(std::string(one.attribute)).value_or(one.value) != one.value)
+        return Error{"its '" + std::string(one.attribute) + "' is not " + (one.value == 0 ? "0" : "1")};
     return ReplayValues();
   }
 
@@ -268,28 +241,6 @@ class ValueReader : private LayerFacts {
     if (!output || (axis != -1 && axis != static_cast<double>(output->rank()) - 1))
       return Error{"its 'axis' is not the last"};
     return ReplayValues();
-  }
-
-  // Candidates keep the largest, in their order.
-  Result<ReplayValues> CheckTopK() const {
-    for (const char* const name : {"largest", "sorted"})
-      if (NumberAttribute(name).value_or(1) != 1) return Error{"its '" + std::string(name) + "' is not 1"};
-    return ReplayValues();
-  }
-
-  // Candidates take a place as one number, and replace what is there. Of a gather whose places have several, all but
-  // the last of which can only be 0, they read as much from elsewhere: the outputs' check decides (a mask of ones in
-  // BERT).
-  Result<ReplayValues> CheckPlaces() const {
-    if (TextAttribute("reduction").value_or("none") != "none") return Error{"its 'reduction' is not 'none'"};
-    if (NumberAttribute("batch_dims").value_or(0) != 0) return Error{"its 'batch_dims' is not 0"};
-    if (!layer_.op.ends_with("ND")) return ReplayValues();
-    const std::optional<Shape> data = InputShape(0), places = InputShape(1);
-    if (!data || !places || places->rank() == 0) return Error{"its shapes are not known"};
-    const auto numbers = static_cast<std::size_t>(places->dims.back());
-    bool is_one = numbers == 1 || (layer_.op == "GatherND" && numbers <= data->rank());
-    for (std::size_t i = 0; is_one && i + 1 < numbers; ++i) is_one = data->dims[i] == 1;
-    return is_one ? Result<ReplayValues>(ReplayValues()) : Error{"each of its places has several numbers"};
   }
 
   static Result<ReplayValues> Plain(const Status& status) {

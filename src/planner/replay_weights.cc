@@ -42,6 +42,7 @@ Result<std::map<ValueId, std::size_t>> WeightChanger::Change(const Layer& layer)
   if (!layer.folded.empty()) INFIMUM_RETURN_IF_ERROR(FoldConstants(layer, changed));
   if ((layer.op == "Gemm" || layer.op == "com.microsoft.QGemm") && HasFlag(layer, "transB"))
     INFIMUM_RETURN_IF_ERROR(Transpose(layer, changed));
+  if (layer.op == "GatherND" || layer.op == "ScatterND") INFIMUM_RETURN_IF_ERROR(JoinPlaces(layer, changed));
   return changed;
 }
 
@@ -169,6 +170,49 @@ Status WeightChanger::Transpose(const Layer& layer, Changed& changed) {
   }
   changed[matrix] = made->second;
   return {};
+}
+
+// Horner's rule over the numbers of a place, by the extents of the data's dimensions. As many numbers as before stay,
+// since the workload counts them; candidates read the first of them.
+Status WeightChanger::JoinPlaces(const Layer& layer, Changed& changed) {
+  const std::optional<Shape>& data = graph_.value(*layer.inputs[0]).shape;
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t stored, tensor_of_(*layer.inputs[1]));
+  const ReplayTensor places = schedule_.tensors[stored];
+  const std::int64_t numbers = places.shape.rank() == 0 ? 1 : places.shape.dims.back();
+  if (numbers == 1) return {};
+  if (places.kind != ReplayTensorKind::kWeight || !data)
+    return Error{"its places have several numbers each, which are known only at run time"};
+  const std::int64_t count = ElementCount(places.shape) / numbers;
+  const ValueId moved = layer.op == "GatherND" ? *layer.outputs[0] : *layer.inputs[2];
+  if (const std::optional<Shape>& shape = graph_.value(moved).shape; !shape || ElementCount(*shape) != count)
+    return Error{"its places have several numbers each, and are of more than one element"};
+  const Shape rows{{count, numbers}}, column{{count, 1}}, all{{1, count}};
+  std::size_t joined = 0;
+  for (std::int64_t i = 0; i < numbers; ++i) {
+    const std::string name = layer.name + ": number " + std::to_string(i) + " of " + places.name;
+    const std::size_t own = Move(MovementKind::kSlice, stored, rows, column, {0, static_cast<double>(i)}, name);
+    if (i == 0) {
+      joined = own;
+      continue;
+    }
+    const auto extent = static_cast<double>(data->dims[static_cast<std::size_t>(i)]);
+    joined =
+        Combine(PointwiseKind::kMultiply, joined, all, Filled(places.type, 1, extent), name + ", times its extent");
+    joined = Combine(PointwiseKind::kAdd, joined, all, own, name + ", joined");
+  }
+  changed[*layer.inputs[1]] = Move(MovementKind::kPad, joined, Shape{{count}}, Shape{{count * numbers}}, {0},
+                                   layer.name + ": " + places.name + " joined");
+  return {};
+}
+
+std::size_t WeightChanger::Move(MovementKind kind, std::size_t tensor, const Shape& seen_as, const Shape& shape,
+                                std::vector<double> starts, const std::string& name) {
+  const DataType type = schedule_.tensors[tensor].type;
+  const std::size_t made = Add({name, ReplayTensorKind::kWeight, type, shape, false});
+  const MovementConfig config{kind, {type, DataType::kNone, type}, {seen_as}, {shape}, -1, {}, 0};
+  schedule_.steps.push_back(
+      {name, {}, LayerConfig(config), "", {tensor}, {made}, {ReplayValues{{"starts", std::move(starts)}}}});
+  return made;
 }
 
 std::size_t WeightChanger::Filled(DataType type, std::int64_t count, double element) {

@@ -5,6 +5,8 @@
 //   Gemm with alpha and beta             pointwise kind=multiply of the weights and of the bias
 //   Conv with a folded normalization     normalization kind=batch of the weights, seen as 1 x channels x rest and with
 //                                        a mean of zero, and of the bias, seen as 1 x channels
+//   GatherND, places of (row, column)    row x columns + column, of constants for one element each, and zeros up to
+//                                        their number
 //   Conv with a folded Mul, Add          pointwise kind=multiply of the weights and of the bias; kind=add of the bias
 //
 // Changed weights are made once for all who want them so.
@@ -39,6 +41,10 @@ class WeightChanger {
   Status Multiply(const Layer& layer, const char* attribute, std::size_t input, Changed& changed);
   Status FoldConstants(const Layer& layer, Changed& changed);
   Status Transpose(const Layer& layer, Changed& changed);
+  Status JoinPlaces(const Layer& layer, Changed& changed);
+  // A step that makes `shape` of a tensor, seen as another, from `starts` on (replay_values.h).
+  std::size_t Move(MovementKind kind, std::size_t tensor, const Shape& seen_as, const Shape& shape,
+                   std::vector<double> starts, const std::string& name);
   // Of `tensor`, seen in this shape, whose second dimension are the channels, what the constants make; itself where
   // they make nothing of it.
   Result<std::size_t> Fold(std::size_t tensor, const Shape& seen_as, const FoldedConstants& folded, bool is_bias,

@@ -28,6 +28,14 @@ TEST(CudaTiming, IsWhatOneMoreLaunchCosts) {
   EXPECT_EQ(result.times.disturbed, 0U);
 }
 
+// Without those that are not positive half of the rest would be too long.
+TEST(CudaTiming, DifferencesThatAreNotPositiveCountToo) {
+  const gpu::GpuTimes result = Measure({.kernel_us = 3, .wander_us = 5000});
+  EXPECT_NEAR(result.times.median_us, 3, 1e-2);
+  EXPECT_GT(result.times.disturbed, 0U);
+  EXPECT_GT(result.times.min_us, 0);
+}
+
 TEST(CudaTiming, WhatCannotBeCapturedIsLaunchedIntoAStreamAndSaysSo) {
   const gpu::GpuTimes result = Measure({.kernel_us = 3, .gap_us = 2, .can_capture = false});
   EXPECT_FALSE(result.captured);

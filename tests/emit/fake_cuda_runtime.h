@@ -14,6 +14,8 @@ struct FakeGpu {
   double gap_us = 2;     // that a launch into a stream waits for the host
   double graph_us = 6;   // for starting a graph, events included
   double node_us = 0;    // of the host for each launch of a graph, unless the stream is held meanwhile
+  double wander_us = 0;  // added to one graph of two pairs in three: to the smaller one of one, the larger of another
+  long starts = 0;       // of graphs
   bool is_held = false;
   bool can_capture = true;  // whether launches may be captured
   bool is_capturing = false;

@@ -32,8 +32,8 @@ class Nvml {
   std::optional<double> ApplicationMhz() const;  // the application clock, where it is set to another than the default
   bool IsPowerLimited() const;                   // the frequency is lowered for the power limit, and nothing else
 
-  std::string PowerLimit()
-      const;                // that holds now: "700 W", "350 of 700 W" where it was lowered; empty where it is not told
+  // That holds now: "700 W", "350 of 700 W" where it was lowered; empty where it is not told.
+  std::string PowerLimit() const;
   std::string Ecc() const;  // "on" or "off"; empty where it is not told
 
   // Processes that compute on it, this one left out; empty where they are not told (in containers).

@@ -17,7 +17,8 @@
 namespace infimum::cuda {
 
 // kFast: of 8-bit floats, as frameworks ask for (`use_fast_accum`): Tensor Cores keep fewer bits of the sums than f32
-// has. kBf16x9: of f32, whose operands become three bf16 each; nine products of these are as exact as f32 (Blackwell).
+// has. kBf16x9: of f32, whose operands become three bf16 each (cuBLAS on Blackwell); the check holds them to strict
+// f32.
 enum class GemmSums { kF32, kTf32, kF16, kF64, kS32, kFast, kBf16x9 };
 enum class GemmActivation { kNone, kRelu, kGeluTanh };
 
