@@ -295,7 +295,7 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
   }
   SetOrigins(rows, bracket);
   bracket.coverage = CoverageOf(resolved);
-  AddBounds(model, timed, CommonAssumptions(bracket, resolved), fused, bracket);
+  AddBounds(model, timed, CommonAssumptions(bracket, resolved, Latency(0)), fused, bracket);
   return bracket;
 }
 

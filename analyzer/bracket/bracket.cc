@@ -69,8 +69,9 @@ ContextOfSelection FindContext(const ModelGraph& graph, const Residency& residen
 }
 
 std::vector<std::string> Assumptions(const ModelGraph& graph, const Bracket& bracket,
-                                     const std::vector<ResolvedLayer>& layers, const ContextOfSelection& context) {
-  std::vector<std::string> tags = CommonAssumptions(bracket, layers);
+                                     const std::vector<ResolvedLayer>& layers, const ContextOfSelection& context,
+                                     Latency launch) {
+  std::vector<std::string> tags = CommonAssumptions(bracket, layers, launch);
   if (bracket.context) context.AddTags(tags);
   std::set<std::string> of_runs = TagsOfQuantities(graph);
   FindControlFlow(graph, of_runs);
@@ -273,7 +274,8 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   for (std::size_t layer : combined.longest_path.layers) layers[layer].known.on_critical_path = true;
   SetMarginalGains(problem, combined.parallel.latency, layers);
   for (const WhatIf& what_if : options.what_ifs)
-    if (what_if.peaks.empty()) bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
+    if (what_if.peaks.empty())
+      bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if, device.launch()));
   INFIMUM_ASSIGN_OR_RETURN(bracket.layouts, planner.Plan(source, selection, bracket.environments, device));
   const ContextOfSelection context = FindContext(graph, residency, problem, combined.chosen, layers, regions);
   if (!selection.cache) bracket.context = context.context();
@@ -290,7 +292,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
     return layer.bodies.size() == 1 && layer.bodies[0].least_executions == 0;
   });
   if (any_time || (!any_idle && std::none_of(layers.begin(), layers.end(), is_missing))) {
-    std::vector<std::string> common = Assumptions(graph, bracket, layers, context);
+    std::vector<std::string> common = Assumptions(graph, bracket, layers, context, device.launch());
     bracket.bounds =
         SolveVariants({graph, layers, problem, combined, bracket.layouts, bracket.regret,
                        WithObserved(graph, resolver, options.observed, layers, regions, bracket.observed), common});

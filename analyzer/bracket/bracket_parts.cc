@@ -119,7 +119,8 @@ constexpr FlagTag kFlagTags[] = {{"unconverged", "unconverged-rows"},   {"thrott
                                  {"uncaptured", "uncaptured-rows"},     {"overlaps", "overlapping-rows"},
                                  {"launch_bound", "launch-bound-rows"}, {"host_bound", "host-bound-rows"}};
 
-std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers) {
+std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers,
+                                           Latency launch) {
   const Selection& selection = bracket.selection;
   std::vector<std::string> tags = {
       "free-layouts", CacheTag(selection.cache),
@@ -133,16 +134,18 @@ std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<con
     tags.push_back("unmeasured-layers");
   if (any([](const ResolvedLayer& layer) { return layer.rows != nullptr && LacksScales(*layer.rows->workload); }))
     tags.push_back("integers-without-scales");
-  Latency all{0};
+  Latency all{0}, starts{0};
   std::map<std::string_view, Latency> flagged;
   for (const ResolvedLayer& layer : layers) {
     const Latency latency = layer.known.latency.value_or(Latency(0));
     all += latency;
     if (layer.best == nullptr) continue;
+    starts += std::min(launch, latency);
     for (const std::string& flag : layer.best->row->flags) flagged[flag] += latency;
   }
   for (const auto& [flag, tag] : kFlagTags)
     if (flagged[flag] > Latency(0) && flagged[flag] >= kFlagsWorthSaying * all) tags.emplace_back(tag);
+  if (starts > Latency(0) && starts >= kFlagsWorthSaying * all) tags.emplace_back("launch-gaps");
   return tags;
 }
 

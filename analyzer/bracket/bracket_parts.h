@@ -27,6 +27,7 @@ void SetOrigins(const MeasuredRows& rows, Bracket& bracket);
 
 // "free-layouts", "warm-caches", "one-thread"; "several-hosts", "estimated-layers", "unmeasured-layers" and
 // "integers-without-scales" where there are such.
-std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers);
+std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers,
+                                           Latency launch);
 
 }  // namespace infimum

@@ -5,8 +5,10 @@
 namespace infimum {
 namespace {
 
-Latency Changed(const LayerChange& change, Latency now, Latency floor) {
+Latency Changed(const LayerChange& change, Latency now, Latency floor, Latency launch) {
   switch (change.kind) {
+    case LayerChange::Kind::kGapless:
+      return std::max(std::min(now, floor), now - launch);
     case LayerChange::Kind::kFree:
       return Latency(0);
     case LayerChange::Kind::kFloor:
@@ -50,11 +52,13 @@ void SetMarginalGains(const BoundsProblem& problem, Latency parallel, std::vecto
 }
 
 WhatIfOutcome SolveAgain(const BoundsProblem& problem, const CombinedBounds& combined,
-                         const std::vector<ResolvedLayer>& layers, const WhatIf& what_if) {
+                         const std::vector<ResolvedLayer>& layers, const WhatIf& what_if, Latency launch) {
   BoundsProblem changed = problem;
+  std::vector<bool> is_gapless(layers.size(), false);
   for (const LayerChange& change : what_if.changes) {
     NodeTimes& node = changed.layers[change.layer.index()];
-    const Latency time = Changed(change, node.best, layers[change.layer.index()].known.floor);
+    is_gapless[change.layer.index()] = change.kind == LayerChange::Kind::kGapless;
+    const Latency time = Changed(change, node.best, layers[change.layer.index()].known.floor, launch);
     // How busy the layer keeps each resource shrinks or grows with it; of a layer at its floor, which knows no
     // kernel, only that it is no longer busy than it takes.
     const bool is_scaled = change.kind != LayerChange::Kind::kFloor && node.best > Latency(0);
@@ -62,6 +66,14 @@ WhatIfOutcome SolveAgain(const BoundsProblem& problem, const CombinedBounds& com
     for (Latency& occupancy : node.occupancy)
       occupancy = node.best > Latency(0) ? std::min(occupancy * share, time) : time;
     node.best = time;
+  }
+  for (RegionTimes& region : changed.regions) {
+    const auto has_no_gap = [&](std::size_t layer) {
+      return is_gapless[layer] || layers[layer].known.status == LatencyStatus::kFree;
+    };
+    if (!std::ranges::all_of(region.layers, has_no_gap)) continue;
+    region.times.best = std::max(region.times.best - launch, Latency(0));
+    for (Latency& occupancy : region.times.occupancy) occupancy = std::min(occupancy, region.times.best);
   }
   const CombinedBounds solved = CombineBounds(changed);
   WhatIfOutcome outcome{what_if.name, what_if.changes.size(), {}};

@@ -18,8 +18,8 @@ namespace infimum {
 void SetMarginalGains(const BoundsProblem& problem, Latency parallel, std::vector<ResolvedLayer>& layers);
 
 // Solves the bounds again with the layers' times as assumed; `combined` is the solution of `problem` itself, from which
-// gains are counted.
+// gains are counted, `launch` what starting a kernel takes, 0 where that is unknown.
 WhatIfOutcome SolveAgain(const BoundsProblem& problem, const CombinedBounds& combined,
-                         const std::vector<ResolvedLayer>& layers, const WhatIf& what_if);
+                         const std::vector<ResolvedLayer>& layers, const WhatIf& what_if, Latency launch);
 
 }  // namespace infimum

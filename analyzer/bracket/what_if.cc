@@ -9,7 +9,8 @@ namespace infimum {
 namespace {
 
 constexpr std::string_view kForm =
-    "write ACTION:LAYERS, ACTION one of free, floor, 0.5x, 12us; LAYERS a layer's name, op=NAME, family=NAME or all; "
+    "write ACTION:LAYERS, ACTION one of free, floor, gapless, 0.5x, 12us; LAYERS a layer's name, op=NAME, family=NAME "
+    "or all; "
     "or peak:RATE=2x, RATE one of memory, launch, f32, f16, ...";
 constexpr std::string_view kPeak = "peak:";
 
@@ -27,6 +28,7 @@ std::optional<double> NumberBefore(std::string_view unit, std::string_view text)
 std::optional<Action> ActionOf(std::string_view text) {
   if (text == "free") return Action{LayerChange::Kind::kFree};
   if (text == "floor") return Action{LayerChange::Kind::kFloor};
+  if (text == "gapless") return Action{LayerChange::Kind::kGapless};
   if (const auto value = NumberBefore("us", text)) return Action{LayerChange::Kind::kFixed, *value};
   if (const auto value = NumberBefore("x", text)) return Action{LayerChange::Kind::kScaled, *value};
   return std::nullopt;

@@ -5,6 +5,7 @@
 //   floor:family=convolution convolutions run at their roofline
 //   0.5x:family=matmul       matmuls twice as fast
 //   12us:Conv_0              this layer takes 12 microseconds
+//   gapless:all              each kernel begins as the one ahead ends: a time is less by what starting a kernel takes
 //   floor:all                every layer at its roofline
 //
 // And about the device, of which only floors and the roofline are made again: measured times are of the device as it
@@ -13,8 +14,8 @@
 //   peak:memory=1.5x           memory, caches too, one and a half times as fast
 //   peak:f16=2.33x,memory=1.5x both at once; launch=2x: half the time of a launch
 //
-// A region that was measured keeps its time, whatever is assumed of its layers; so what a fused bound wins is a lower
-// estimate where the layers are fused.
+// A region that was measured keeps its time, whatever is assumed of its layers, but where all of them are without gaps;
+// so what a fused bound wins is a lower estimate where the layers are fused.
 #pragma once
 
 #include <optional>
@@ -31,10 +32,11 @@ namespace infimum {
 // An assumption about some layers, under which everything is solved again.
 struct LayerChange {
   enum class Kind {
-    kFree,    // takes nothing
-    kFloor,   // takes its floor, where that is less than its time
-    kScaled,  // takes `value` times its time
-    kFixed,   // takes `value` microseconds
+    kFree,     // takes nothing
+    kFloor,    // takes its floor, where that is less than its time
+    kScaled,   // takes `value` times its time
+    kFixed,    // takes `value` microseconds
+    kGapless,  // takes what starting a kernel takes less, where that is known, and not less than its floor
   };
   LayerId layer;
   Kind kind = Kind::kFree;

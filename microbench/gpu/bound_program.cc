@@ -82,11 +82,11 @@ Status ProgramLaunches::EnqueueAll(std::int64_t launches) {
 
 // Waits also behind an error, as GpuRun::Run does: where an earlier kernel lost the context, the process ends here with
 // the candidate whose kernel it was.
-Result<Latency> ProgramLaunches::Between(const Status& queued) {
+Result<Latency> ProgramLaunches::Elapsed(const Status& queued) {
   const Status waited = gpu_.Wait();
   INFIMUM_RETURN_IF_ERROR(queued);
   INFIMUM_RETURN_IF_ERROR(waited);
-  return gpu_.Between(0, 1);
+  return gpu_.ElapsedTime(0, 1);
 }
 
 Result<LaunchDevice::Graph> ProgramLaunches::Capture(std::int64_t launches) {
@@ -94,34 +94,34 @@ Result<LaunchDevice::Graph> ProgramLaunches::Capture(std::int64_t launches) {
 }
 
 Result<Latency> ProgramLaunches::Replay(Graph graph) {
-  return Held([&] { return gpu_.LaunchGraph(graph); });
+  return BehindBlock([&] { return gpu_.LaunchGraph(graph); });
 }
 
 Result<Latency> ProgramLaunches::LaunchInStream(std::int64_t launches) {
-  Status queued = gpu_.Mark(0);
+  Status queued = gpu_.RecordEvent(0);
   if (queued.ok()) queued = EnqueueAll(launches);
-  if (queued.ok()) queued = gpu_.Mark(1);
-  return Between(queued);
+  if (queued.ok()) queued = gpu_.RecordEvent(1);
+  return Elapsed(queued);
 }
 
 Result<Latency> ProgramLaunches::LaunchAlone(LaunchCaches caches) {
   if (caches != LaunchCaches::kAsTheyAre) INFIMUM_RETURN_IF_ERROR(gpu_.EmptyCaches());
   if (caches == LaunchCaches::kWithoutConstants) INFIMUM_RETURN_IF_ERROR(enqueue_(gpu_.stream()));
-  return Held([&] { return enqueue_(gpu_.stream()); });
+  return BehindBlock([&] { return enqueue_(gpu_.stream()); });
 }
 
 // All is queued before any of it begins, so that the host's time for it is not in between: for a graph, which drivers
 // before CUDA 12.6 start node by node, as for a launch. What waits for the device while it is enqueued ends the hold by
 // its own bound, and is timed as it is.
-Result<Latency> ProgramLaunches::Held(const std::function<Status()>& enqueue) {
+Result<Latency> ProgramLaunches::BehindBlock(const std::function<Status()>& enqueue) {
   const auto begin = SteadyClock().Now();
-  INFIMUM_RETURN_IF_ERROR(gpu_.Hold());
-  Status queued = gpu_.Mark(0);
+  INFIMUM_RETURN_IF_ERROR(gpu_.BlockStream());
+  Status queued = gpu_.RecordEvent(0);
   if (queued.ok()) queued = enqueue();
-  if (queued.ok()) queued = gpu_.Mark(1);
-  gpu_.Release();
+  if (queued.ok()) queued = gpu_.RecordEvent(1);
+  gpu_.UnblockStream();
   host_was_late_ = SteadyClock().Now() - begin > kSurelyHeld;
-  return Between(queued);
+  return Elapsed(queued);
 }
 
 }  // namespace infimum::cuda

@@ -73,9 +73,9 @@ class ProgramLaunches : public LaunchDevice {
 
  private:
   Status EnqueueAll(std::int64_t launches);
-  Result<Latency> Held(const std::function<Status()>& enqueue);
-  // Between the two marks, once the device is done.
-  Result<Latency> Between(const Status& queued);
+  Result<Latency> BehindBlock(const std::function<Status()>& enqueue);
+  // Between the two events, once the device is done.
+  Result<Latency> Elapsed(const Status& queued);
 
   Gpu& gpu_;
   std::function<Status(Gpu::Stream)> enqueue_;

@@ -109,7 +109,7 @@ Result<Device> GpuBackend::DescribeDevice() {
   device.identity["memory"] = std::to_string((facts.memory.value + (std::int64_t{1} << 29)) >> 30) + "G";
   // What lies nearer than the second level: registers and shared memory of all multiprocessors, where a kernel may keep
   // what it read.
-  device.identity["l1"] = std::to_string(facts.near_memory.value >> 10) + "K";
+  device.identity["l1"] = std::to_string(facts.on_chip_memory.value >> 10) + "K";
   device.identity["l2"] = std::to_string(facts.second_level_cache.value >> 20) + "M";
   return device;
 }

@@ -65,11 +65,11 @@ constexpr ProductProbe kProducts[] = {
 Result<Latency> LeastTime(Gpu& gpu, int runs, const std::function<Status()>& enqueue) {
   Latency least = Latency::max();
   for (int run = 0; run <= runs; ++run) {
-    INFIMUM_RETURN_IF_ERROR(gpu.Mark(0));
+    INFIMUM_RETURN_IF_ERROR(gpu.RecordEvent(0));
     INFIMUM_RETURN_IF_ERROR(enqueue());
-    INFIMUM_RETURN_IF_ERROR(gpu.Mark(1));
+    INFIMUM_RETURN_IF_ERROR(gpu.RecordEvent(1));
     INFIMUM_RETURN_IF_ERROR(gpu.Wait());
-    INFIMUM_ASSIGN_OR_RETURN(const Latency time, gpu.Between(0, 1));
+    INFIMUM_ASSIGN_OR_RETURN(const Latency time, gpu.ElapsedTime(0, 1));
     if (run > 0) least = std::min(least, time);
   }
   if (least <= Latency(0)) return Error{"a probe of peaks took no time at all"};

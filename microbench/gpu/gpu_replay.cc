@@ -118,17 +118,17 @@ class GpuReplay : public PreparedReplay {
     std::vector<Latency> times;
     for (std::size_t first = 0; first < parts_.size(); first += kQueuedParts) {
       const std::size_t last = std::min(first + kQueuedParts, parts_.size());
-      INFIMUM_RETURN_IF_ERROR(gpu_.Hold());
-      Status queued = gpu_.Mark(0);
+      INFIMUM_RETURN_IF_ERROR(gpu_.BlockStream());
+      Status queued = gpu_.RecordEvent(0);
       for (std::size_t part = first; part < last && queued.ok(); ++part) {
         queued = programs_[part].Enqueue(gpu_.stream());
-        if (queued.ok()) queued = gpu_.Mark(part - first + 1);
+        if (queued.ok()) queued = gpu_.RecordEvent(part - first + 1);
       }
-      gpu_.Release();
+      gpu_.UnblockStream();
       INFIMUM_RETURN_IF_ERROR(queued);
       INFIMUM_RETURN_IF_ERROR(gpu_.Wait());
       for (std::size_t part = first; part < last; ++part) {
-        INFIMUM_ASSIGN_OR_RETURN(const Latency time, gpu_.Between(part - first, part - first + 1));
+        INFIMUM_ASSIGN_OR_RETURN(const Latency time, gpu_.ElapsedTime(part - first, part - first + 1));
         times.push_back(time);
       }
     }
@@ -350,13 +350,13 @@ class GpuReplay : public PreparedReplay {
       INFIMUM_ASSIGN_OR_RETURN(const Gpu::Stream stream, StreamAt(place.stream));
       for (const std::size_t other : place.follows) {
         INFIMUM_ASSIGN_OR_RETURN(const Gpu::Stream earlier, StreamAt(other));
-        INFIMUM_RETURN_IF_ERROR(gpu_.Follow(stream, earlier));
+        INFIMUM_RETURN_IF_ERROR(gpu_.StreamWait(stream, earlier));
       }
       INFIMUM_RETURN_IF_ERROR(programs_[i].Enqueue(stream));
     }
     for (const std::size_t other : branches_.last) {
       INFIMUM_ASSIGN_OR_RETURN(const Gpu::Stream earlier, StreamAt(other));
-      INFIMUM_RETURN_IF_ERROR(gpu_.Follow(gpu_.stream(), earlier));
+      INFIMUM_RETURN_IF_ERROR(gpu_.StreamWait(gpu_.stream(), earlier));
     }
     return {};
   }

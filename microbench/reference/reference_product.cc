@@ -129,6 +129,7 @@ std::unique_ptr<Reference> MakeFamilyReference(const AttentionConfig& config, co
     const std::int64_t kv_row = (batch * config.kv_heads + kv_head) * config.kv;
     std::vector<double> scores(static_cast<std::size_t>(config.kv));
     double largest = -INFINITY;
+    const Positions seen = SeenBy(config, row);
     for (std::int64_t j = 0; j < config.kv; ++j) {
       double sum = 0;
       for (std::int64_t i = 0; i < config.head; ++i) {
@@ -138,7 +139,7 @@ std::unique_ptr<Reference> MakeFamilyReference(const AttentionConfig& config, co
       sum *= scale;
       for (std::size_t i = 0; i < masks.size(); ++i)
         sum += values.mask_scale * (*operands[3 + i])[MaskRow(masks[i], batch, head, row) * config.kv + j];
-      if (config.mask == AttentionMask::kCausal && j > config.kv - config.q + row) sum = -INFINITY;
+      if (j < seen.begin || j >= seen.end) sum = -INFINITY;
       scores[static_cast<std::size_t>(j)] = sum;
       largest = std::max(largest, sum);
     }

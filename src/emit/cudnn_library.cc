@@ -140,6 +140,7 @@ std::string GraphText(std::string_view name, const Region& region, const cuda::C
     fields.Numbers("dilation", operation.dilation);
     fields.Numbers("window", operation.window);
     if (operation.causal) fields.Add("causal", "true");
+    if (operation.left_bound > 0) fields.Add("left_bound", std::to_string(operation.left_bound));
     fields.Number("lrn_alpha", operation.lrn_alpha);
     fields.Number("lrn_beta", operation.lrn_beta);
     fields.Number("lrn_k", operation.lrn_k);

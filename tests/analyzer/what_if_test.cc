@@ -11,7 +11,9 @@
 namespace infimum::what_if_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 using Builder = testing::GraphBuilder;
 
@@ -74,6 +76,30 @@ TEST(WhatIf, AFloorNeverCosts) {
   EXPECT_GT(bound.latency, Latency(0));
 }
 
+// Starting a kernel takes 2 us.
+TEST(WhatIf, WithoutGapsEachKernelAndRegionTakesOneStartLess) {
+  Model made = Make();
+  const auto solve = [&](const char* text) {
+    BracketOptions options;
+    options.what_ifs = {*ParseWhatIf(text, made.graph)};
+    return testing::BracketOf(made.graph, made.source, testing::TestSelection(1), options);
+  };
+  const auto gain = [](const Bracket& bracket, BoundVariant variant) {
+    return std::ranges::find(bracket.what_ifs[0].bounds, variant, &WhatIfBound::variant)->gain;
+  };
+  const Bracket unknown = solve("gapless:all");
+  EXPECT_EQ(gain(unknown, BoundVariant::kSequential), Latency(0)) << "no start is known";
+  EXPECT_THAT(unknown.bounds[0].assumptions, Not(Contains("launch-gaps")));
+  DevicePeaks peaks = testing::TestPeaks();
+  peaks.rates.push_back({PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 500e3, "measured"});
+  made.source.SetPeaks(testing::TestDeviceKey(), peaks);
+  const Bracket known = solve("gapless:all");
+  EXPECT_THAT(known.bounds[0].assumptions, Contains("launch-gaps"));
+  EXPECT_NEAR(gain(known, BoundVariant::kSequential)->count(), 6, 1e-6);
+  EXPECT_NEAR(gain(known, BoundVariant::kFusedSequential)->count(), 4, 1e-6) << "the region and fc_2";
+  EXPECT_NEAR(gain(solve("gapless:relu"), BoundVariant::kSequential)->count(), 2, 1e-6);
+}
+
 TEST(WhatIf, ErrorsSayWhatCouldStandThere) {
   const ModelGraph graph = Make().graph;
   const auto error = [&](const char* text) {
@@ -82,7 +108,7 @@ TEST(WhatIf, ErrorsSayWhatCouldStandThere) {
   };
   EXPECT_THAT(error("free:fc_3"), HasSubstr("did you mean"));
   EXPECT_THAT(error("free:op=Softmax"), HasSubstr("no operator 'Softmax'"));
-  EXPECT_THAT(error("gone:fc_1"), HasSubstr("free, floor, 0.5x, 12us"));
+  EXPECT_THAT(error("gone:fc_1"), HasSubstr("free, floor, gapless, 0.5x, 12us"));
   EXPECT_THAT(error("fc_1"), HasSubstr("ACTION:LAYERS"));
   EXPECT_THAT(error("-1x:fc_1"), HasSubstr("no action"));
   EXPECT_THAT(error("nanx:fc_1"), HasSubstr("no action"));

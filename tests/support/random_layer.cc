@@ -71,6 +71,7 @@ AttentionConfig RandomLayers::Attention() {
   config.kv = Extent();
   config.head = Extent();
   if (Coin()) config.value_head = Extent();
+  if (config.mask == AttentionMask::kCausal && Coin()) config.window = Between(1, config.kv);
   if (config.mask == AttentionMask::kFull) {
     for (std::int64_t i = Below(3); i > 0; --i)
       config.masks.push_back(

@@ -99,7 +99,7 @@ class CudaGpu : public Gpu {
   ~CudaGpu() override {
     for (auto& [graph, executable] : graphs_) cudaGraphExecDestroy(executable);
     for (const cudaStream_t stream : streams_) cudaStreamDestroy(stream);
-    for (const cudaEvent_t event : points_) cudaEventDestroy(event);
+    for (const cudaEvent_t event : events_) cudaEventDestroy(event);
     if (joint_ != nullptr) cudaEventDestroy(joint_);
     if (flag_ != nullptr) cudaFreeHost(flag_);
     if (flush_ != nullptr) cudaFree(flush_);
@@ -125,7 +125,7 @@ class CudaGpu : public Gpu {
     device_flag_ = static_cast<const std::uint32_t*>(device_flag);
     kernels_.emplace(facts_.compute_capability);
     // Those of the timing once: a kernel's first launch may load it, which nothing that is captured may do.
-    Release();
+    UnblockStream();
     INFIMUM_RETURN_IF_ERROR(Queue(LaunchOf(HoldCall{device_flag_, kMostHoldNs}), streams_.front()));
     INFIMUM_RETURN_IF_ERROR(LaunchEmpty());
     return Wait();
@@ -190,7 +190,7 @@ class CudaGpu : public Gpu {
     return static_cast<Stream>(streams_[number]);
   }
 
-  Status Follow(Stream later, Stream earlier) override {
+  Status StreamWait(Stream later, Stream earlier) override {
     INFIMUM_CUDA(cudaEventRecord(joint_, static_cast<cudaStream_t>(earlier)), "joining streams");
     return Check(cudaStreamWaitEvent(static_cast<cudaStream_t>(later), joint_, 0), "joining streams");
   }
@@ -234,25 +234,25 @@ class CudaGpu : public Gpu {
     overlapping_.erase(graph);
   }
 
-  Status Mark(std::size_t point) override {
-    while (points_.size() <= point) {
-      cudaEvent_t event = nullptr;
-      INFIMUM_CUDA(cudaEventCreate(&event), "making an event");
-      points_.push_back(event);
+  Status RecordEvent(std::size_t event) override {
+    while (events_.size() <= event) {
+      cudaEvent_t made = nullptr;
+      INFIMUM_CUDA(cudaEventCreate(&made), "making an event");
+      events_.push_back(made);
     }
-    return Check(cudaEventRecord(points_[point], streams_.front()), "recording an event");
+    return Check(cudaEventRecord(events_[event], streams_.front()), "recording an event");
   }
-  Result<Latency> Between(std::size_t first, std::size_t last) override {
+  Result<Latency> ElapsedTime(std::size_t first, std::size_t last) override {
     float milliseconds = 0;
-    INFIMUM_CUDA(cudaEventElapsedTime(&milliseconds, points_.at(first), points_.at(last)), "reading events");
+    INFIMUM_CUDA(cudaEventElapsedTime(&milliseconds, events_.at(first), events_.at(last)), "reading events");
     return Latency(static_cast<double>(milliseconds) * 1e3);
   }
 
-  Status Hold() override {
+  Status BlockStream() override {
     __atomic_store_n(flag_, 0u, __ATOMIC_SEQ_CST);
     return Queue(LaunchOf(HoldCall{device_flag_, kMostHoldNs}), streams_.front());
   }
-  void Release() override { __atomic_store_n(flag_, 1u, __ATOMIC_SEQ_CST); }
+  void UnblockStream() override { __atomic_store_n(flag_, 1u, __ATOMIC_SEQ_CST); }
 
   Status EmptyCaches() override {
     const std::int64_t bytes = std::max<std::int64_t>(2 * facts_.second_level_cache.value, 64 << 20) / 16 * 16;
@@ -331,7 +331,7 @@ class CudaGpu : public Gpu {
     facts_.multiprocessors = properties.multiProcessorCount;
     facts_.memory = Bytes{static_cast<std::int64_t>(properties.totalGlobalMem)};
     facts_.second_level_cache = Bytes{properties.l2CacheSize};
-    facts_.near_memory =
+    facts_.on_chip_memory =
         Bytes{facts_.multiprocessors * (std::int64_t{4} * properties.regsPerMultiprocessor +
                                         static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor))};
     int khz = 0;
@@ -359,7 +359,7 @@ class CudaGpu : public Gpu {
   std::optional<KernelLoader> kernels_;
   std::vector<GpuProcess> others_;  // when this one began
   std::vector<cudaStream_t> streams_;
-  std::vector<cudaEvent_t> points_;
+  std::vector<cudaEvent_t> events_;
   cudaEvent_t joint_ = nullptr;
   std::uint32_t* flag_ = nullptr;  // of the holding kernel, on the host
   const std::uint32_t* device_flag_ = nullptr;

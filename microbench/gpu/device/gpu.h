@@ -37,7 +37,7 @@ struct GpuFacts {
   std::int64_t multiprocessors = 0;
   Bytes memory;
   Bytes second_level_cache;
-  Bytes near_memory;        // registers and shared memory of all multiprocessors
+  Bytes on_chip_memory;     // registers and shared memory of all multiprocessors
   double clock_mhz = 0;     // the highest that multiprocessors may run at; 0 where unknown
   std::string power_limit;  // "700 W", what the driver holds it to; empty where it does not tell
   std::string ecc;          // "on", "off"; empty where the driver does not tell
@@ -74,7 +74,7 @@ class Gpu {
   virtual Stream stream() = 0;
   virtual Result<Stream> Branch(std::size_t number) = 0;
   // What is queued into `later` from now on waits for all that is in `earlier` now; also while a graph is captured.
-  virtual Status Follow(Stream later, Stream earlier) = 0;
+  virtual Status StreamWait(Stream later, Stream earlier) = 0;
   virtual Status Wait() = 0;
 
   // What `enqueue` puts into the streams, as a graph; nothing of it runs now.
@@ -84,14 +84,14 @@ class Gpu {
   virtual Status LaunchGraph(Graph graph) = 0;
   virtual void DropGraph(Graph graph) = 0;
 
-  // Points in stream 0, by numbers from 0 on; after Wait() the time from one to another.
-  virtual Status Mark(std::size_t point) = 0;
-  virtual Result<Latency> Between(std::size_t first, std::size_t last) = 0;
+  // Events in stream 0, by numbers from 0 on; after Wait() the time from one to another.
+  virtual Status RecordEvent(std::size_t event) = 0;
+  virtual Result<Latency> ElapsedTime(std::size_t first, std::size_t last) = 0;
 
-  // A kernel that keeps stream 0 until Release(), at most two seconds, so that what is queued behind it starts
+  // A kernel that keeps stream 0 until UnblockStream(), at most two seconds, so that what is queued behind it starts
   // together.
-  virtual Status Hold() = 0;
-  virtual void Release() = 0;
+  virtual Status BlockStream() = 0;
+  virtual void UnblockStream() = 0;
   // Writes through more memory than the second-level cache holds, in stream 0.
   virtual Status EmptyCaches() = 0;
 

@@ -98,6 +98,7 @@ class Panels {
                        sizeof(float));
   }
 
+  std::int64_t width() const { return width_; }
   std::int64_t count() const { return (columns_ + width_ - 1) / width_; }
   std::int64_t floats() const { return count() * width_ * depth_; }
 
@@ -112,16 +113,17 @@ class Panels {
             whole + column < columns_ ? from[row * row_step_ + (whole + column) * column_step_] : 0;
   }
 
-  // rows x depth times the packed matrix's first `depth` rows and `columns` columns, rounded up to whole panels.
-  void Multiply(const float* a, std::int64_t a_step, std::int64_t rows, std::int64_t depth, std::int64_t columns,
-                const float* packed, float* y, std::int64_t y_step) const {
+  // These columns of `rows` rows of a times these rows and columns of the packed matrix, up to whole panels; columns
+  // begin with one.
+  void Multiply(const float* a, std::int64_t a_step, std::int64_t rows, const Positions& depth,
+                const Positions& columns, const float* packed, float* y, std::int64_t y_step) const {
     // Of a panel as many rows as half of a first cache of 32 KiB holds.
     const std::int64_t together = std::max<std::int64_t>(16384 / (width_ * 4), 1);
-    for (std::int64_t k = 0; k < depth; k += together) {
-      const std::int64_t part = std::min(together, depth - k);
-      for (std::int64_t column = 0; column < columns; column += width_) {
+    for (std::int64_t k = depth.begin; k < depth.end; k += together) {
+      const std::int64_t part = std::min(together, depth.end - k);
+      for (std::int64_t column = columns.begin; column < columns.end; column += width_) {
         const float* const panel = packed + column * depth_ + k * width_;
-        Kernels().panel_tile(panel, width_, part, a + k, a_step, rows, y + column, y_step, k == 0, panel);
+        Kernels().panel_tile(panel, width_, part, a + k, a_step, rows, y + column, y_step, k == depth.begin, panel);
       }
     }
   }
@@ -241,12 +243,13 @@ class AttentionProgram : public Program {
       kernels.affine_row(data_[0] + at * config_.head, QueryScale(), 0, scaled, rows * config_.head);
       // Keys that no row sees; of rows of several heads some row may see any.
       const bool one_head = at / config_.q == (at + rows - 1) / config_.q;
-      const std::int64_t seen = one_head ? SeenBy(at + rows - 1) : config_.kv;
+      Positions seen{0, config_.kv};
+      if (one_head) seen = {SeenByRow(at).begin / keys_.width() * keys_.width(), SeenByRow(at + rows - 1).end};
       float* const y = result + at * value_head_;
-      keys_.Multiply(scaled, config_.head, rows, config_.head, seen, keys, scores, step_);
+      keys_.Multiply(scaled, config_.head, rows, {0, config_.head}, seen, keys, scores, step_);
       for (std::int64_t row = 0; row < rows; ++row) sums[row] = Exponentials(at + row, seen, scores + row * step_);
-      if (seen == 0) std::fill(y, y + rows * value_head_, 0.0F);
-      packed_values_.Multiply(scores, step_, rows, seen, value_head_, values, y, value_head_);
+      if (seen.end == 0) std::fill(y, y + rows * value_head_, 0.0F);
+      packed_values_.Multiply(scores, step_, rows, seen, {0, value_head_}, values, y, value_head_);
       for (std::int64_t row = 0; row < rows; ++row)
         kernels.affine_row(y + row * value_head_, 1 / sums[row], 0, y + row * value_head_, value_head_);
     }
@@ -259,24 +262,25 @@ class AttentionProgram : public Program {
     return static_cast<float>(own_.scale.value_or(usual) / mask_scale());
   }
 
-  // Keys that a row sees, of all queries of all heads.
-  std::int64_t SeenBy(std::int64_t row) const {
-    const std::int64_t n = config_.kv;
-    if (config_.mask != AttentionMask::kCausal) return n;
-    return std::clamp<std::int64_t>(n - config_.q + row % config_.q + 1, 0, n);
-  }
+  // Of all queries of all heads.
+  Positions SeenByRow(std::int64_t row) const { return SeenBy(config_, row % config_.q); }
 
-  // A row's scores of `keys` keys become their exponentials; returns their sum. What sees nothing is zero.
-  float Exponentials(std::int64_t row, std::int64_t keys, float* x) const {
+  // A row's scores of these keys become their exponentials; returns their sum. What it does not see is zero.
+  float Exponentials(std::int64_t row, const Positions& keys, float* x) const {
     const VectorKernels& kernels = Kernels();
-    const std::int64_t query = row % config_.q, head = row / config_.q, seen = SeenBy(row);
+    const std::int64_t query = row % config_.q, head = row / config_.q;
+    const Positions seen = SeenByRow(row);
+    const std::int64_t count = seen.end - seen.begin;
+    float* const first = x + seen.begin;
     for (std::size_t i = 0; i < masks_.size(); ++i) {
       const std::int64_t line = MaskRow(masks_[i], head / config_.heads, head % config_.heads, query);
-      kernels.accumulate_sum(x, data_[3 + i] + line * config_.kv, seen);
+      kernels.accumulate_sum(first, data_[3 + i] + line * config_.kv + seen.begin, count);
     }
-    if (const auto factor = static_cast<float>(mask_scale()); factor != 1) kernels.affine_row(x, factor, 0, x, seen);
-    std::fill(x + seen, x + keys, 0.0F);
-    return seen == 0 ? 1 : kernels.exponentials_row(x, kernels.maximum_row(x, seen), x, seen);
+    if (const auto factor = static_cast<float>(mask_scale()); factor != 1)
+      kernels.affine_row(first, factor, 0, first, count);
+    std::fill(x + keys.begin, first, 0.0F);
+    std::fill(x + seen.end, x + keys.end, 0.0F);
+    return count == 0 ? 1 : kernels.exponentials_row(first, kernels.maximum_row(first, count), first, count);
   }
 
   // `first` is the first of the rows among all queries of all heads. The scale goes into the queries and the sum of a
@@ -290,7 +294,7 @@ class AttentionProgram : public Program {
     float* const scores = static_cast<float*>(score_buffer_.data());
     if (!scores_.Run(scaled, scores)) return false;
     ParallelEach(rows, 4096, config_.kv, [&](std::int64_t row) {
-      sums_[static_cast<std::size_t>(row)] = Exponentials(first + row, config_.kv, scores + row * config_.kv);
+      sums_[static_cast<std::size_t>(row)] = Exponentials(first + row, {0, config_.kv}, scores + row * config_.kv);
     });
     if (!values_.Run(scores, result)) return false;
     ParallelEach(rows, 4096, value_head_, [&](std::int64_t row) {

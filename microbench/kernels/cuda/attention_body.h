@@ -66,15 +66,34 @@ struct AttentionThread {
     return keys() + kKeys * (kValuePitch > pitch ? kValuePitch : pitch) + RowOfBlock(j) * (kKeys + 1);
   }
 
-  INFIMUM_HOST_DEVICE std::uint32_t first_key() const { return part * call.part_keys; }
+  // The first and the last query of the block's rows; of rows of several heads any.
+  INFIMUM_HOST_DEVICE std::uint32_t FirstQuery() const {
+    std::uint32_t first = first_row(), last = LastRow();
+    const bool is_one_head = call.queries.DivideInto(first) == call.queries.Divide(last);
+    return is_one_head ? first : 0;
+  }
+  INFIMUM_HOST_DEVICE std::uint32_t LastQuery() const {
+    std::uint32_t first = first_row(), last = LastRow();
+    const bool is_one_head = call.queries.Divide(first) == call.queries.DivideInto(last);
+    return is_one_head ? last : call.queries.divisor - 1;
+  }
+  INFIMUM_HOST_DEVICE std::uint32_t LastRow() const {
+    const std::uint32_t beyond = first_row() + static_cast<std::uint32_t>(kRows);
+    return (beyond < rows() ? beyond : rows()) - 1;
+  }
+  // Where the tile begins that has the first key that a row of the block sees, in this part.
+  INFIMUM_HOST_DEVICE std::uint32_t first_key() const {
+    const std::uint32_t first = part * call.part_keys;
+    if (call.window == 0) return first;
+    const std::int64_t hidden = SeenBy(FirstQuery()) - call.window - first;
+    return hidden > 0 ? first + static_cast<std::uint32_t>(hidden / kKeys * kKeys) : first;
+  }
   // Behind the last key that a row of the block sees, in this part.
   INFIMUM_HOST_DEVICE std::uint32_t end_key() const {
-    std::uint32_t end = first_key() + call.part_keys < call.kv ? first_key() + call.part_keys : call.kv;
+    const std::uint32_t beyond = (part + 1) * call.part_keys;
+    std::uint32_t end = beyond < call.kv ? beyond : call.kv;
     if (!call.causal) return end;
-    const std::uint32_t first = first_row(), beyond = first + static_cast<std::uint32_t>(kRows);
-    std::uint32_t last = beyond < rows() ? beyond - 1 : rows() - 1;
-    const bool is_one_head = call.queries.Divide(first) == call.queries.DivideInto(last);
-    const std::int64_t seen = SeenBy(is_one_head ? last : call.queries.divisor - 1);
+    const std::int64_t seen = SeenBy(LastQuery());
     if (seen < end) end = seen > 0 ? static_cast<std::uint32_t>(seen) : 0;
     return end;
   }
@@ -146,7 +165,8 @@ struct AttentionThread {
       INFIMUM_UNROLL
       for (int i = 0; i < kOwnKeys; ++i) {
         const std::uint32_t at = key + static_cast<std::uint32_t>(lane() + i * kLanes);
-        const bool is_seen = IsRow(j) && at < end && (!call.causal || at < SeenBy(query));
+        const bool is_seen = IsRow(j) && at < end && (!call.causal || at < SeenBy(query)) &&
+                             (call.window == 0 || at + std::int64_t{call.window} >= SeenBy(query));
         score[j][i] = is_seen ? score[j][i] * call.scale + Masks(head, query, at) : kMaskedOut;
         weights(j)[lane() + i * kLanes] = score[j][i];
       }

@@ -25,6 +25,7 @@ struct AttentionCall {
   int columns = 4;  // of the result that a thread has in each row; a multiple of 4
   int width = 1;    // elements that a load takes: 1, or 4 where heads and addresses allow it
   bool causal = false;
+  std::uint32_t window = 0;  // positions that a query of a causal one sees at most; 0: all
   bool keys_transposed = false;
   int masks = 0;
   Element element = Element::kF32;

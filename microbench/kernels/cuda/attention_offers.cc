@@ -31,6 +31,7 @@ std::optional<AttentionCall> CallFor(const AttentionConfig& config, const cpu::L
   call.element = ElementOf(config.types.input);
   call.output_element = ElementOf(config.types.output);
   call.causal = config.mask == AttentionMask::kCausal;
+  call.window = static_cast<std::uint32_t>(config.window);
   call.keys_transposed = values.keys_transposed;
   call.scale = static_cast<float>(values.scale.value_or(1 / std::sqrt(static_cast<double>(config.head))));
   call.mask_scale = static_cast<float>(values.mask_scale);

@@ -164,6 +164,40 @@ INFIMUM_HOST_DEVICE inline void GatherThread(const GatherCall& call, std::int64_
   }
 }
 
+// The place of the whole's unit `number` in its part.
+template <class Unit>
+INFIMUM_HOST_DEVICE inline Unit* PlaceInPart(const JoinCall& call, std::uint32_t number) {
+  std::uint32_t column = number;
+  const std::uint32_t row = call.row.DivideInto(column);
+  int part = 0;
+  std::uint32_t begin = 0;
+  while (part + 1 < call.parts && column >= call.end[part]) begin = call.end[part++];
+  const std::uint32_t width = call.end[part] - begin;
+  return static_cast<Unit*>(call.part[part]) + static_cast<std::int64_t>(row) * width + (column - begin);
+}
+
+inline constexpr int kJoinUnits = 4;
+
+template <class Unit, bool kSplits>
+INFIMUM_HOST_DEVICE inline void JoinThread(const JoinCall& call, std::int64_t block, int thread) {
+  const std::int64_t first = block * kCopyThreads * kJoinUnits + thread;
+  Unit held[kJoinUnits];
+  Unit* place[kJoinUnits];
+  INFIMUM_UNROLL
+  for (int i = 0; i < kJoinUnits; ++i) {
+    const std::int64_t number = first + i * kCopyThreads;
+    if (number >= call.count) break;
+    place[i] = PlaceInPart<Unit>(call, static_cast<std::uint32_t>(number));
+    held[i] = kSplits ? static_cast<const Unit*>(call.whole)[number] : *place[i];
+  }
+  INFIMUM_UNROLL
+  for (int i = 0; i < kJoinUnits; ++i) {
+    const std::int64_t number = first + i * kCopyThreads;
+    if (number >= call.count) break;
+    *(kSplits ? place[i] : static_cast<Unit*>(call.whole) + number) = held[i];
+  }
+}
+
 INFIMUM_HOST_DEVICE inline void OneHotThread(const OneHotCall& call, std::int64_t block, int thread) {
   const std::int64_t number = block * kCopyThreads + thread;
   if (number >= call.count) return;

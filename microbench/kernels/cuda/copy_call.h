@@ -91,6 +91,19 @@ struct GatherCall {
   std::int64_t axis_length = 1;  // an index below 0 counts from the end
 };
 
+// A concatenation, or a split: each row of the whole is a row of each part, one beside the other.
+struct JoinCall {
+  static constexpr int kMostParts = 64;
+  void* whole = nullptr;               // read by a split
+  void* part[kMostParts] = {};         // written by a split
+  std::uint32_t end[kMostParts] = {};  // units of a row of the whole up to the part's last
+  int parts = 0;
+  bool splits = false;
+  int unit_bytes = 4;
+  std::uint32_t count = 0;  // units of the whole
+  FastDivisor row;          // units of one of its rows
+};
+
 // to[i, j] = 1 where indices[i] is j, else 0.
 struct OneHotCall {
   const void* indices = nullptr;

@@ -27,6 +27,11 @@ __global__ void __launch_bounds__(kCopyThreads) GatherKernel(const __grid_consta
   GatherThread<Unit, kUnits, kScatters>(call, blockIdx.x, static_cast<int>(threadIdx.x));
 }
 
+template <class Unit, bool kSplits>
+__global__ void __launch_bounds__(kCopyThreads) JoinKernel(const __grid_constant__ JoinCall call) {
+  JoinThread<Unit, kSplits>(call, blockIdx.x, static_cast<int>(threadIdx.x));
+}
+
 __global__ void __launch_bounds__(kCopyThreads) OneHotKernel(const __grid_constant__ OneHotCall argument) {
   OneHotCall call = argument;
   INFIMUM_KNOWN(call)

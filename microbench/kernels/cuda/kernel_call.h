@@ -18,8 +18,9 @@
 
 namespace infimum::cuda {
 
-using KernelCall = std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, OneHotCall, PointwiseCall,
-                                RowCall, ChainedRowCall, ReduceCall, ScanCall, MmaRowCall, SortCall, PoolCall,
-                                ResampleCall, ResponseCall, AttentionCall, AttentionCombineCall, StoredProductCall>;
+using KernelCall =
+    std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, JoinCall, OneHotCall, PointwiseCall,
+                 RowCall, ChainedRowCall, ReduceCall, ScanCall, MmaRowCall, SortCall, PoolCall, ResampleCall,
+                 ResponseCall, AttentionCall, AttentionCombineCall, StoredProductCall>;
 
 }  // namespace infimum::cuda

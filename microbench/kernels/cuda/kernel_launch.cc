@@ -135,6 +135,12 @@ Maybe Of(const GatherCall& call) {
                         CopyBlocks(call.count, units), kCopyThreads, call));
 }
 
+Maybe Of(const JoinCall& call) {
+  if (call.count == 0) return std::nullopt;
+  return Launch(kCopies, Instance("JoinKernel", UnitName(call.unit_bytes), Text(call.splits)),
+                CopyBlocks(call.count, kJoinUnits), kCopyThreads, call);
+}
+
 Maybe Of(const OneHotCall& call) {
   if (call.count == 0) return std::nullopt;
   return Knowing(Known("index_element", "Element", call.index_element) + Known("element", "Element", call.element),
@@ -295,7 +301,7 @@ Maybe Of(const AttentionCall& call) {
   const int rows = kAttentionThreads / call.lanes * call.each;
   launch.shared = AttentionSharedBytes(rows, call.keys, call.columns * call.lanes, call.head);
   return Knowing(KnownElements(call) + Known("mask_element", "Element", call.mask_element) +
-                     Known("causal", "bool", call.causal) + Known("keys_transposed", "bool", call.keys_transposed) +
+                     Known("causal", "bool", call.causal) + (call.window == 0 ? "call.window = 0; " : "") + Known("keys_transposed", "bool", call.keys_transposed) +
                      Known("masks", "int", call.masks) + Known("width", "int", call.width),
                  std::move(launch));
 }

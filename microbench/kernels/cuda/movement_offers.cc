@@ -56,6 +56,41 @@ Movement PiecesOf(const MovementConfig& config) {
   return movement;
 }
 
+// The same in one launch, however many pieces there are; nullopt where positions do not fit into 32 bits.
+std::optional<KernelOffer> JoinOffer(const MovementConfig& config) {
+  const bool splits = config.kind == MovementKind::kSplit;
+  const std::vector<Shape>& pieces = splits ? config.outputs : config.inputs;
+  const Shape& whole = (splits ? config.inputs : config.outputs)[0];
+  const int bytes = ElementBytes(config.types.output);
+  const auto axis = static_cast<std::size_t>(config.axis);
+  const std::int64_t inner = PackedSteps(whole.dims)[axis], row = whole.dims[axis] * inner;
+  if (pieces.size() < 2 || pieces.size() > JoinCall::kMostParts || ElementCount(whole) == 0 ||
+      !FitsCount(ElementCount(whole)))
+    return std::nullopt;
+  const auto make = [pieces, splits, bytes, axis, inner, row, whole](const KernelBuffers& buffers) {
+    JoinCall call;
+    call.splits = splits;
+    call.whole = splits ? const_cast<void*>(buffers.operands[0]) : buffers.outputs[0];  // read only by a split
+    call.unit_bytes = 16;
+    while (row * bytes % call.unit_bytes != 0 || !IsAligned(call.whole, call.unit_bytes)) call.unit_bytes /= 2;
+    for (const Shape& piece : pieces) {
+      const auto place = static_cast<std::size_t>(call.parts++);
+      void* const part = splits ? buffers.outputs[place] : const_cast<void*>(buffers.operands[place]);
+      const std::int64_t width = piece.dims[axis] * inner * bytes;
+      while (width % call.unit_bytes != 0 || !IsAligned(part, call.unit_bytes)) call.unit_bytes /= 2;
+      call.part[place] = part;
+      call.end[place] = static_cast<std::uint32_t>(width);
+    }
+    std::uint32_t end = 0;
+    for (int part = 0; part < call.parts; ++part)
+      call.end[part] = end += call.end[part] / static_cast<std::uint32_t>(call.unit_bytes);
+    call.row = FastDivisor(row * bytes / call.unit_bytes);
+    call.count = static_cast<std::uint32_t>(ElementCount(whole) * bytes / call.unit_bytes);
+    return std::vector<KernelCall>{call};
+  };
+  return KernelOffer{std::string(ValueText(config.kind)) + ":joined", 0, make};
+}
+
 StridedCopy SliceOf(const MovementConfig& config, const cpu::LayerValues& values) {
   StridedCopy copy = CopyOf(config, config.outputs[0].dims);
   copy.from_steps = PackedSteps(config.inputs[0].dims);
@@ -360,7 +395,11 @@ std::vector<KernelOffer> OffersFor(const MovementConfig& config, const cpu::Laye
   }
   if (config.types.input != config.types.output) return {};
   const std::optional<Movement> movement = MovementOf(config, values);
-  return movement ? CopyOffers(ValueText(config.kind), *movement) : std::vector<KernelOffer>();
+  if (!movement) return {};
+  std::vector<KernelOffer> offers = CopyOffers(ValueText(config.kind), *movement);
+  if (config.kind == MovementKind::kConcat || config.kind == MovementKind::kSplit)
+    if (std::optional<KernelOffer> joined = JoinOffer(config)) offers.push_back(*std::move(joined));
+  return offers;
 }
 
 // Layouts with gaps are not taken.

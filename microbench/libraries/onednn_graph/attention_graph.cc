@@ -109,8 +109,9 @@ class AttentionTranslation {
     if (config_.mask == AttentionMask::kCausal) {
       std::vector<float> numbers;
       for (std::int64_t query = 0; query < config_.q; ++query) {
+        const Positions seen = SeenBy(config_, query);
         for (std::int64_t key = 0; key < config_.kv; ++key)
-          numbers.push_back(key <= config_.kv - config_.q + query ? 0 : -std::numeric_limits<float>::infinity());
+          numbers.push_back(key >= seen.begin && key < seen.end ? 0 : -std::numeric_limits<float>::infinity());
       }
       mask = AddNumbers(MaskShape(), std::move(numbers));
     } else if (config_.mask == AttentionMask::kNone) {

@@ -24,13 +24,24 @@ std::int64_t SeeingRows(const AttentionConfig& config) {
   return config.mask == AttentionMask::kCausal ? std::min(config.q, config.kv) : config.q;
 }
 
-// (query, key) pairs that the mask leaves. The last of the seeing rows sees all kv, each one before it one less.
+// 1 + 2 + ... + n
+ExactCount SumUpTo(std::int64_t n) {
+  return n % 2 == 0 ? ExactCount(n / 2) * (n + 1) : ExactCount(n) * ((n + 1) / 2);
+}
+
+// (query, key) pairs that the mask leaves. The last of the seeing rows sees all kv or the window, each one before it one
+// less where the window is not full.
 ExactCount UnmaskedPairs(const AttentionConfig& config) {
   if (config.mask != AttentionMask::kCausal) return ExactCount(config.q) * config.kv;
-  const std::int64_t rows = SeeingRows(config);
-  // rows (rows - 1) / 2 pairs are missing; one of the two factors is even.
-  const ExactCount missing = rows % 2 == 0 ? ExactCount(rows / 2) * (rows - 1) : ExactCount(rows) * ((rows - 1) / 2);
-  return ExactCount(rows) * config.kv - missing;
+  const std::int64_t rows = SeeingRows(config), first = config.kv - rows;  // that one less than the first row sees
+  if (config.window == 0 || config.window >= config.kv) return SumUpTo(config.kv) - SumUpTo(first);
+  if (config.window <= first) return ExactCount(rows) * config.window;
+  return SumUpTo(config.window) - SumUpTo(first) + ExactCount(config.kv - config.window) * config.window;
+}
+
+// Of keys and values: those before the first query's window are seen by none.
+std::int64_t SeenPositions(const AttentionConfig& config) {
+  return config.kv - SeenBy(config, 0).begin;
 }
 
 Status CheckMasks(const AttentionConfig& config) {
@@ -57,6 +68,9 @@ Result<Work> ComputeWork(const AttentionConfig& config) {
   // At most the elements of q, so it cannot overflow.
   const std::int64_t read_queries = (heads * SeeingRows(config) * config.head).ValueOr(0);
   work.operand_reads[0] = SizeOf(config.types.input, read_queries);
+  const ExactCount positions = ExactCount(config.batch) * config.kv_heads * SeenPositions(config);
+  work.operand_reads[1] = SizeOf(config.types.input, (positions * config.head).ValueOr(0));
+  work.operand_reads[2] = SizeOf(config.types.input, (positions * ValueHead(config)).ValueOr(0));
   return work;
 }
 
@@ -71,6 +85,9 @@ Status CheckFields(const AttentionConfig& config) {
   INFIMUM_RETURN_IF_ERROR(CheckRange("kv", config.kv, 1, kMaxElements));
   INFIMUM_RETURN_IF_ERROR(CheckRange("head", config.head, 1, kMaxElements));
   INFIMUM_RETURN_IF_ERROR(CheckRange("value_head", config.value_head, 0, kMaxElements));
+  INFIMUM_RETURN_IF_ERROR(CheckRange("window", config.window, 0, config.kv));
+  if (config.window > 0 && config.mask != AttentionMask::kCausal)
+    return Error{"window=" + std::to_string(config.window) + " is of mask=causal"};
   if (config.heads % config.kv_heads != 0)
     return Error{"kv_heads=" + std::to_string(config.kv_heads) +
                  " does not divide heads=" + std::to_string(config.heads)};
@@ -96,7 +113,14 @@ std::int64_t MaskRow(const Shape& mask, std::int64_t batch, std::int64_t head, s
   return matrix * mask.dims[2] + query % mask.dims[2];
 }
 
+Positions SeenBy(const AttentionConfig& config, std::int64_t query) {
+  if (config.mask != AttentionMask::kCausal) return {0, config.kv};
+  const std::int64_t end = std::clamp<std::int64_t>(config.kv - config.q + query + 1, 0, config.kv);
+  return {config.window == 0 ? 0 : std::max<std::int64_t>(0, end - config.window), end};
+}
+
 AttentionConfig Canonicalize(AttentionConfig config) {
+  if (config.window >= config.kv) config.window = 0;
   if (config.masks == std::vector{Shape{{1, 1, config.q, config.kv}}}) config.masks.clear();
   return config;
 }

@@ -64,6 +64,7 @@ struct Operation {
   std::optional<float> elu_alpha{}, relu_slope{}, relu_low{}, relu_high{};
   Dims pre_padding{}, post_padding{}, stride{}, dilation{}, window{};
   bool causal = false;
+  std::int64_t left_bound = 0;  // of a causal attention, positions that a query sees, its own included; 0: all
   std::optional<float> lrn_alpha{}, lrn_beta{}, lrn_k{};
   std::string sums{};         // the type in which products are added up; where it is f32 a form may make it f16
   std::string result_type{};  // where it is not f32

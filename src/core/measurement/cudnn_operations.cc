@@ -384,6 +384,7 @@ class Builder {
     operation.number =
         static_cast<float>(values_.attention_scale.value_or(1.0 / std::sqrt(static_cast<double>(config.head))));
     operation.causal = config.mask == AttentionMask::kCausal;
+    operation.left_bound = config.window;
     const Shape output{{config.batch, config.heads, config.q, value_head}};
     return Call(std::move(operation), operands, RowMajorValue(output));
   }

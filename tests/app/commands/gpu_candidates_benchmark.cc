@@ -5,7 +5,8 @@
 //
 // A cell is the number of configurations, layers and regions, and what they have in the median: algorithms of cuDNN's
 // graph, its older calls, kernels of ours, and "B" where cuBLASLt and cuBLAS have most of them too. Exits with 1 where
-// one has none of these and no reason is named; those with a reason are listed. Some 0.3 s for each configuration.
+// one has none of these and no reason is named; those with a reason are listed. Some 0.3 s for each configuration. Of
+// fp8 the matrix products of the model in f16 are counted, with both operands in f8e4m3 and results in bf16.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,6 +52,16 @@ struct Cell {
   }
 };
 
+// A product of f16, as frameworks run it with 8-bit floats; nullopt of other workloads.
+std::optional<Workload> OfEightBitFloats(const Workload& workload) {
+  const auto* layer = std::get_if<LayerConfig>(&workload);
+  const auto* product = layer == nullptr ? nullptr : std::get_if<MatMulConfig>(layer);
+  if (product == nullptr || product->types.input != DataType::kF16 || product->scales.any()) return std::nullopt;
+  MatMulConfig own = *product;
+  own.types = {DataType::kF8E4M3, DataType::kF8E4M3, DataType::kBF16};
+  return Workload(LayerConfig(own));
+}
+
 class Counter {
  public:
   explicit Counter(Options options) : options_(std::move(options)) {}
@@ -58,7 +69,8 @@ class Counter {
   void Add(const std::string& model, const std::string& contract) {
     std::vector<std::string> arguments = ModelArguments(model);
     arguments.insert(arguments.begin(), "plan");
-    arguments.insert(arguments.end(), {"--all", "--contract", contract, "--quiet", "-o", "m.plan"});
+    const bool is_fp8 = contract == "fp8";
+    arguments.insert(arguments.end(), {"--all", "--contract", is_fp8 ? "f16" : contract, "--quiet", "-o", "m.plan"});
     if (const Ended ended = program_.Infimum(arguments); ended.exit_code != 0) {
       // A model of f32 is no model of 8-bit integers.
       std::fprintf(stderr, "%s is left out under %s: %s\n", model.c_str(), contract.c_str(), ended.errors.c_str());
@@ -68,8 +80,10 @@ class Counter {
     const Result<Plan> plan = text.ok() ? ParsePlan(*text, "m.plan") : Result<Plan>(text.error());
     if (!plan.ok()) return Fail(model, plan.error().message);
     counted_.insert(model);
-    for (const PlanEntry& entry : plan->entries)
-      if (known_.insert(contract + " " + Format(entry.workload)).second) Count(entry.workload, contract);
+    for (const PlanEntry& entry : plan->entries) {
+      const std::optional<Workload> workload = is_fp8 ? OfEightBitFloats(entry.workload) : entry.workload;
+      if (workload && known_.insert(contract + " " + Format(*workload)).second) Count(*workload, contract);
+    }
   }
 
   // Whether each has a candidate or a reason.

@@ -122,25 +122,35 @@ TEST(WorkByCounting, PoolingsCountEveryTapOfEveryOutput) {
   }
 }
 
-TEST(WorkByCounting, ACausalMaskLeavesThePositionsUpToTheOwn) {
+TEST(WorkByCounting, ACausalMaskLeavesThePositionsUpToTheOwnThatAWindowShows) {
   testing::RandomLayers random(24, 12);
   for (int i = 0; i < 2000; ++i) {
     AttentionConfig config = random.Attention();
     config.types.weights = DataType::kNone;
     config.mask = AttentionMask::kCausal;
+    config.window = random.Below(2) == 0 ? 0 : random.Between(1, config.kv);
     SCOPED_TRACE(Format(LayerConfig(config)));
     std::int64_t pairs = 0, rows = 0;
+    std::set<std::int64_t> seen;
     for (std::int64_t q = 0; q < config.q; ++q) {
       const std::int64_t before = pairs;
-      for (std::int64_t kv = 0; kv < config.kv; ++kv) pairs += kv <= config.kv - config.q + q ? 1 : 0;
+      for (std::int64_t kv = 0; kv < config.kv; ++kv) {
+        const std::int64_t behind = config.kv - config.q + q - kv;  // how far the query is behind the position
+        if (behind < 0 || (config.window > 0 && behind >= config.window)) continue;
+        ++pairs;
+        seen.insert(kv);
+      }
       rows += pairs > before ? 1 : 0;
     }
+    const auto positions = config.batch * config.kv_heads * static_cast<std::int64_t>(seen.size());
     const std::int64_t value_head = config.value_head == 0 ? config.head : config.value_head;
     const std::int64_t flops = 2 * config.head + 2 * value_head + 5;
     const Work work = WorkOf(config);
     ASSERT_EQ(work.direct.value, config.batch * config.heads * config.q * config.kv * flops);
     ASSERT_EQ(work.conventional.value, config.batch * config.heads * pairs * flops);
     ASSERT_EQ(work.operand_reads[0], SizeOf(config.types.input, config.batch * config.heads * rows * config.head));
+    ASSERT_EQ(work.operand_reads[1], SizeOf(config.types.input, positions * config.head));
+    ASSERT_EQ(work.operand_reads[2], SizeOf(config.types.input, positions * value_head));
   }
 }
 

@@ -134,8 +134,8 @@ TEST(OneDnnBackend, AttentionRunsByBlocksWhereItsScoresAreMany) {
       ++by_blocks;
     }
   omp_set_num_threads(threads);
-  EXPECT_EQ(by_blocks, 6U);
-  EXPECT_EQ(by_panels, 5U);
+  EXPECT_EQ(by_blocks, 7U);
+  EXPECT_EQ(by_panels, 8U);
 }
 
 TEST(OneDnnBackend, AnUnknownCandidateIsUnsupportedByName) {

@@ -88,6 +88,8 @@ std::vector<Row> Rows() {
        "attention dtype=f32:-:f32 n=2 heads=4 kv_heads=4 q=9 kv=13 head=16 mask=full"},
       {"attention", "attention in bf16",
        "attention dtype=bf16:-:bf16 n=2 heads=4 kv_heads=4 q=9 kv=13 head=16 mask=causal"},
+      {"attention", "attention in a window",
+       "attention dtype=f32:-:f32 n=2 heads=4 kv_heads=4 q=9 kv=13 head=16 mask=causal window=4"},
   };
 }
 

@@ -183,6 +183,8 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
            "normalization kind=layer dtype=f32:f32:f32 in=128x768 axis=1 scale=yes bias=yes",
            "normalization kind=rms dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=no",
            "attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=causal",
+           "attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=causal window=64",
+           "attention dtype=bf16:-:bf16 n=1 heads=32 kv_heads=8 q=1024 kv=2048 head=128 mask=causal window=512",
            "attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=full",
            "attention dtype=f16:-:f16 n=2 heads=12 kv_heads=4 q=128 kv=128 head=64 mask=full masks=1x12x128x128",
            "attention dtype=f16:-:f16 n=2 heads=12 kv_heads=4 q=128 kv=128 head=64 mask=full masks=2x1x128x128",

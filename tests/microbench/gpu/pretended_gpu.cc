@@ -38,7 +38,7 @@ PretendedGpu::PretendedGpu(const GpuOptions& options, FakeClock* clock)
   facts_.multiprocessors = 4;
   facts_.memory = Bytes{256 << 20};
   facts_.second_level_cache = Bytes{4 << 20};
-  facts_.near_memory = Bytes{2 << 20};
+  facts_.on_chip_memory = Bytes{2 << 20};
   facts_.clock_mhz = 1000;
   facts_.power_limit = "700 W";
   facts_.driver = "1.0";
@@ -90,7 +90,7 @@ void PretendedGpu::Spend(Latency time) {
 
 Status PretendedGpu::Wait() {
   ++waits_;
-  if (is_held_) return Error{"waits for a stream that is held"};
+  if (is_blocked_) return Error{"waits for a stream that is held"};
   return {};
 }
 
@@ -118,7 +118,7 @@ Status PretendedGpu::Enqueue(Work work, Stream stream) {
     return {};
   }
   // Behind a kernel that holds the stream the host is ahead; else the device waits for it.
-  if (!is_held_) Spend(kLaunchOfHost);
+  if (!is_blocked_) Spend(kLaunchOfHost);
   Run(work, true);
   return {};
 }
@@ -138,7 +138,7 @@ Status PretendedGpu::LaunchGraph(Graph graph) {
   Spend(kStart);
   Recorded& recorded = graphs_.at(graph);
   // Older drivers start nodes one by one.
-  if (!is_held_) Spend(kNodeOfHost * static_cast<double>(recorded.work.size()));
+  if (!is_blocked_) Spend(kNodeOfHost * static_cast<double>(recorded.work.size()));
   const bool computes = computes_in_graphs && recorded.work.size() <= kMostComputed && recorded.computed_at != writes_;
   if (computes) recorded.computed_at = writes_;
   const void* last = nullptr;
@@ -149,16 +149,16 @@ Status PretendedGpu::LaunchGraph(Graph graph) {
   return {};
 }
 
-Status PretendedGpu::Mark(std::size_t point) {
+Status PretendedGpu::RecordEvent(std::size_t point) {
   points_[point] = now_;
   return {};
 }
-Result<Latency> PretendedGpu::Between(std::size_t first, std::size_t last) {
+Result<Latency> PretendedGpu::ElapsedTime(std::size_t first, std::size_t last) {
   return points_.at(last) - points_.at(first);
 }
 
-Status PretendedGpu::Hold() {
-  is_held_ = true;
+Status PretendedGpu::BlockStream() {
+  is_blocked_ = true;
   return {};
 }
 Status PretendedGpu::EmptyCaches() {

@@ -40,7 +40,7 @@ class PretendedGpu : public Gpu {
 
   Stream stream() override { return &streams_[0]; }
   Result<Stream> Branch(std::size_t number) override { return static_cast<Stream>(&streams_[number]); }
-  Status Follow(Stream, Stream) override {
+  Status StreamWait(Stream, Stream) override {
     ++follows_;
     return {};
   }
@@ -50,11 +50,11 @@ class PretendedGpu : public Gpu {
   Status LaunchGraph(Graph graph) override;
   void DropGraph(Graph graph) override { graphs_.erase(graph); }
 
-  Status Mark(std::size_t point) override;
-  Result<Latency> Between(std::size_t first, std::size_t last) override;
+  Status RecordEvent(std::size_t point) override;
+  Result<Latency> ElapsedTime(std::size_t first, std::size_t last) override;
 
-  Status Hold() override;
-  void Release() override { is_held_ = false; }
+  Status BlockStream() override;
+  void UnblockStream() override { is_blocked_ = false; }
   Status EmptyCaches() override;
 
   Status Launch(const KernelCall& call, Stream stream) override;
@@ -97,7 +97,7 @@ class PretendedGpu : public Gpu {
   std::map<void*, std::unique_ptr<char[]>> memory_;  // by aligned address
   std::map<void*, Bytes> sizes_;
   Bytes allocated_;
-  bool is_capturing_ = false, is_held_ = false, is_cold_ = false;
+  bool is_capturing_ = false, is_blocked_ = false, is_cold_ = false;
   std::vector<Work> captured_;
   struct Recorded {
     std::vector<Work> work;

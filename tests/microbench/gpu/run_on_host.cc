@@ -90,6 +90,16 @@ void Run(const GatherCall& call) {
   });
 }
 
+void Run(const JoinCall& call) {
+  WithUnit(call.unit_bytes, [&](auto unit) {
+    using Unit = decltype(unit);
+    ForThreads(CopyBlocks(call.count, kJoinUnits), kCopyThreads, [&](std::int64_t block, int thread) {
+      if (call.splits) return JoinThread<Unit, true>(call, block, thread);
+      return JoinThread<Unit, false>(call, block, thread);
+    });
+  });
+}
+
 void Run(const OneHotCall& call) {
   ForThreads(CopyBlocks(call.count, 1), kCopyThreads,
              [&](std::int64_t block, int thread) { OneHotThread(call, block, thread); });

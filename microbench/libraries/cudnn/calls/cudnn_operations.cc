@@ -116,6 +116,7 @@ TensorPointer AddAttention(const Operation& operation, const std::vector<TensorP
   const bool is_square = of.at(0)->get_dim()[2] == of.at(1)->get_dim()[2];
   if (operation.causal && is_square) attributes.set_causal_mask(true);
   if (operation.causal && !is_square) attributes.set_causal_mask_bottom_right(true);
+  if (operation.left_bound > 0) attributes.set_diagonal_band_left_bound(static_cast<int>(operation.left_bound));
   if (of.size() > 3) attributes.set_bias(of[3]);
   return graph.sdpa(of.at(0), of.at(1), of.at(2), attributes)[0];
 }

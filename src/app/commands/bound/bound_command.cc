@@ -135,7 +135,8 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   AddRules(command, options->stored.rules);
   command->add_flag("--layers", options->layers, "also each layer and each measured region, with its best candidate");
   AddList(command, "--what-if", options->stored.what_ifs, "WHAT",
-          "solve again under an assumption: free:LAYER, floor:op=Softmax, 0.5x:family=matmul, 12us:LAYER; "
+          "solve again under an assumption: free:LAYER, floor:op=Softmax, 0.5x:family=matmul, 12us:LAYER, "
+          "gapless:all (on a GPU); "
           "contract:bf16, dim:batch=8, cache:cold-weights, layout:channels-last; floors with other peaks: "
           "peak:memory=1.5x, peak:f16=2x,launch=2x");
   command->add_flag("--estimate", options->estimate,

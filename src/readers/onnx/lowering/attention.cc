@@ -240,8 +240,11 @@ Status ApplyWindow(const AttentionWindow& window, AttentionParts& parts, RegionB
   std::int64_t pairs = right < 0 ? queries * length : sum(window.first + right + 1, length);
   if (window.left >= 0) pairs -= sum(window.first - window.left, length);
   const std::int64_t seen = end - begin;
-  const std::int64_t visible = pairs / queries;
-  if (queries > 1) parts.inexpressible = "a sliding window over several queries has no workload";
+  // Where each query sees what is before it, the last one up to the end, and nothing is added to the scores.
+  const bool is_exact = queries > 1 && window.left >= 0 && right == 0 && end == last + 1 && !parts.mask;
+  const std::int64_t visible = is_exact ? seen : pairs / queries;
+  if (queries > 1 && !is_exact)
+    parts.inexpressible = "a window that is not of the positions before each query, or has a mask, has no workload";
   for (HeadTensor* tensor : {&parts.k, &parts.v}) {
     const std::int64_t lines = tensor->batch * tensor->heads;
     // First what some query sees, then what all see.
@@ -254,7 +257,8 @@ Status ApplyWindow(const AttentionWindow& window, AttentionParts& parts, RegionB
       tensor->length = left;
     }
   }
-  parts.causal = false;  // the window ends at the query
+  parts.causal = is_exact;  // else the window ends at the query
+  parts.window = is_exact ? window.left + 1 : 0;
   parts.windowed = true;
   return Status();
 }
@@ -278,6 +282,7 @@ Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, co
   config.value_head = v.size == q.size ? 0 : v.size;
   // One query is the last position and sees everything.
   config.mask = parts.causal && q.length > 1 ? AttentionMask::kCausal : AttentionMask::kNone;
+  if (config.mask == AttentionMask::kCausal) config.window = parts.window;
   std::vector<Source> operands{q.source, k.source, v.source};
   if (parts.mask && !parts.is_least() && !parts.windowed) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape mask, InputShape(node, *parts.mask));

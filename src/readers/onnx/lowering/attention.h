@@ -41,6 +41,7 @@ struct AttentionParts {
   HeadTensor k;
   HeadTensor v;
   bool causal = false;                         // position i sees kv - q + i and before
+  std::int64_t window = 0;                     // of a causal one: positions that a query sees at most; 0: all
   std::optional<std::size_t> mask;             // an input that broadcasts to batch x heads x q x kv and is added
   std::vector<RegionBuilder::Source> leaving;  // caches that the node returns
   std::vector<InPlaceResult> in_place;
@@ -89,9 +90,9 @@ struct AttentionWindow {
   }
 };
 
-// Keys and values are cut to what the window shows. One query sees all of that; of several no configuration says what
-// each sees, so that the least remains: all keys and values are read, and each query sees as many as they do on
-// average.
+// Keys and values are cut to what the window shows. One query sees all of that; several see what the window of a causal
+// attention shows. Of other windows, and beside a mask, the least remains: all keys and values are read, and each query
+// sees as many as they do on average.
 Status ApplyWindow(const AttentionWindow& window, AttentionParts& parts, RegionBuilder& region, DataType type);
 
 // Rotates the first `rotary` (or all) elements of each head by the angle of its position.
