@@ -198,6 +198,8 @@ class Finder {
   void AddRegion(std::size_t place, const ResolvedRegion& resolved) {
     if (resolved.known == nullptr) return;  // seen in a run: nothing says what it reads and writes
     const FusableRegion& region = resolved.known->region;
+    // Of products by joined weights the results are parts of one tensor.
+    if (region.outputs.size() != resolved.rows->operands.writes.size()) return;
     DeclaredNode node = Begin();
     node.region = place;
     for (LayerId layer : region.layers)

@@ -156,7 +156,7 @@ struct Collector {
   Offers operator()(const ResampleConfig& config) const {
     // The library knows half pixels alone.
     Offers own = ResampleKernelOffers(config, values);
-    if (values.nearest_shift != kUsualValues.nearest_shift) return own;
+    if (values.nearest_shift != kUsualValues.nearest_shift || values.aligned_corners != 0) return own;
     return Joined(ResampleLibraryOffers(config), std::move(own));
   }
   Offers operator()(const MovementConfig& config) const {

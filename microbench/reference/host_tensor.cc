@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "infimum/layer/number_types.h"
+#include "src/core/layer/small_float.h"
 
 namespace infimum::cpu {
 namespace {
@@ -17,38 +18,6 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 std::size_t SizeOf(AlignedBuffer::Pages pages) { return pages == AlignedBuffer::Pages::kHuge ? kHugePage : 4096; }
-
-double FromHalf(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 31;
-  const double fraction = bits & 1023;
-  double magnitude;
-  if (exponent == 31) {
-    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(fraction, -24);
-  } else {
-    magnitude = std::ldexp(fraction + 1024, exponent - 25);
-  }
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-// Rounds to nearest even at the precision and range of the format, by scaling with powers of two.
-std::uint16_t ToHalf(double value) {
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::fabs(value);
-  if (std::isnan(value)) return 0x7e00;
-  if (magnitude >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
-  if (magnitude < std::ldexp(1, -14)) {
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(std::ldexp(magnitude, 24))));
-  }
-  int exponent = std::ilogb(magnitude);
-  double fraction = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
-  if (fraction == 2048) {
-    fraction = 1024;
-    ++exponent;
-  }
-  return static_cast<std::uint16_t>(sign | ((exponent + 15) << 10) | (static_cast<int>(fraction) - 1024));
-}
 
 double FromBrain(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
@@ -98,6 +67,7 @@ Result<AlignedBuffer> AlignedBuffer::Make(std::size_t bytes, Pages pages) {
 }
 
 int BytesPerElement(DataType type) {
+  if (type == DataType::kF4E2M1) return 1;  // as integers of 4 bits, in the buffers of their wider types
   const int bits = BitsPerElement(type);
   return bits % 8 == 0 ? bits / 8 : 0;
 }
@@ -147,7 +117,9 @@ Result<HostTensor> HostTensor::Over(void* data, const Shape& shape, DataType typ
 
 double HostTensor::GetElement(const void* data, DataType type, std::int64_t index) {
   const auto at = [&]<class T>(T) { return static_cast<const T*>(data)[index]; };
-  if (type == DataType::kF16) return FromHalf(at(std::uint16_t{}));
+  if (const SmallFloat* small = SmallFloatOf(type))
+    return small->ValueOf(type == DataType::kF16 ? at(std::uint16_t{}) : at(std::uint8_t{}));
+  if (type == DataType::kF8E8M0) return PowerOfScale(at(std::uint8_t{}));
   if (type == DataType::kBF16) return FromBrain(at(std::uint16_t{}));
   if (type == DataType::kBool) return at(std::uint8_t{}) != 0 ? 1 : 0;
   return WithNumber(
@@ -157,7 +129,11 @@ double HostTensor::GetElement(const void* data, DataType type, std::int64_t inde
 
 void HostTensor::SetElement(void* data, DataType type, std::int64_t index, double value) {
   const auto put = [&]<class T>(T element) { static_cast<T*>(data)[index] = element; };
-  if (type == DataType::kF16) return put(ToHalf(value));
+  if (const SmallFloat* small = SmallFloatOf(type)) {
+    const unsigned bits = small->BitsOf(value);
+    return type == DataType::kF16 ? put(static_cast<std::uint16_t>(bits)) : put(static_cast<std::uint8_t>(bits));
+  }
+  if (type == DataType::kF8E8M0) return put(static_cast<std::uint8_t>(ScaleOfPower(value)));
   if (type == DataType::kBF16) return put(ToBrain(value));
   if (type == DataType::kBool) return put(static_cast<std::uint8_t>(value != 0));
   WithNumber(

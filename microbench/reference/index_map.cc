@@ -78,15 +78,18 @@ std::int64_t InputPosition(const MovementConfig& config, const LayerValues& valu
   }
 }
 
-ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at, double nearest_shift) {
+ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at, const ScalarValues& values) {
   ResampleTaps taps;
   taps.count = TapsPerDimension(kind);
   if (taps.count == 1) {
     // In integers: an exact (2 at + 1) in / (2 out), rounded down.
-    taps.position[0] = (2 * at + static_cast<std::int64_t>(2 * nearest_shift)) * in / (2 * out);
+    taps.position[0] = (2 * at + static_cast<std::int64_t>(2 * values.nearest_shift)) * in / (2 * out);
     return taps;
   }
-  const double x = (static_cast<double>(at) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
+  const bool aligned = values.aligned_corners != 0;
+  const double x = aligned
+                       ? static_cast<double>(at * (in - 1)) / static_cast<double>(std::max<std::int64_t>(out - 1, 1))
+                       : (static_cast<double>(at) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
   const double base = std::floor(x), t = x - base;
   if (taps.count == 2) {
     taps.weight[0] = 1 - t;
@@ -96,6 +99,22 @@ ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::i
   }
   const std::int64_t first = static_cast<std::int64_t>(base) - (taps.count == 4 ? 1 : 0);
   for (int tap = 0; tap < taps.count; ++tap) taps.position[tap] = std::clamp<std::int64_t>(first + tap, 0, in - 1);
+  return taps;
+}
+
+ResampleTaps GridTapsOf(std::int64_t in, double number, const ScalarValues& values) {
+  const auto last = static_cast<double>(in - 1);
+  double x = formulas::GridPosition(number, static_cast<double>(in), values.aligned_corners != 0);
+  if (values.border != 0) x = std::clamp(x, 0.0, last);
+  ResampleTaps taps;
+  taps.count = 2;
+  const double base = std::floor(x);
+  for (int tap = 0; tap < 2; ++tap) {
+    const double place = base + tap;
+    const bool is_inside = place >= 0 && place <= last;  // not of what is no number
+    taps.position[tap] = is_inside ? static_cast<std::int64_t>(place) : 0;
+    taps.weight[tap] = is_inside ? (tap == 0 ? 1 - (x - base) : x - base) : 0;
+  }
   return taps;
 }
 

@@ -51,14 +51,16 @@ std::int64_t DepthBlock(const MovementConfig& config);
 std::int64_t InputPosition(const MovementConfig& config, const LayerValues& values, std::size_t d, std::int64_t at);
 
 // What a resized dimension reads for its output at `at`: some positions with weights that sum to one. Half-pixel
-// coordinates, clamped at the edges; to the nearest element those of `nearest_shift` (ScalarValues).
+// coordinates, clamped at the edges, or those of `aligned_corners`; to the nearest element those of `nearest_shift`.
 struct ResampleTaps {
   int count = 1;
   std::int64_t position[4] = {};
   double weight[4] = {1};
 };
 ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at,
-                    double nearest_shift = kUsualValues.nearest_shift);
+                    const ScalarValues& values = kUsualValues);
+// What a grid's number reads of a dimension of `in` elements: two positions, whose weights are 0 outside of it.
+ResampleTaps GridTapsOf(std::int64_t in, double number, const ScalarValues& values);
 
 // One spatial dimension of a pooling.
 struct WindowAxis {

@@ -118,6 +118,21 @@ void FillIndices(const MovementConfig& config, std::uint64_t seed, HostTensor& t
   }
 }
 
+// The output's own pixels, each up to one element of the input beside its place, as a warp or an offset has them: how
+// far apart neighbours read decides what the layer costs.
+void FillGrid(const ResampleConfig& config, std::uint64_t seed, HostTensor& tensor) {
+  const std::size_t rank = config.output.rank();
+  const auto spatial = static_cast<std::int64_t>(rank) - 2;
+  for (std::int64_t i = 0; i < tensor.count(); ++i) {
+    const std::size_t d = rank - 1 - static_cast<std::size_t>(i % spatial);
+    std::int64_t at = i / spatial;
+    for (std::size_t inner = rank - 1; inner > d; --inner) at /= config.output.dims[inner];
+    const auto out = static_cast<double>(config.output.dims[d]), in = static_cast<double>(config.input.dims[d]);
+    const double beside = static_cast<double>(HashOf(seed, static_cast<std::uint64_t>(i)) % 4096) / 2048 - 1;
+    tensor.Set(i, (2 * static_cast<double>(at % config.output.dims[d]) + 1) / out - 1 + 2 * beside / in);
+  }
+}
+
 }  // namespace
 
 void FillOperand(const LayerConfig& config, std::size_t number, std::uint64_t seed, HostTensor& tensor) {
@@ -131,6 +146,8 @@ void FillOperand(const LayerConfig& config, std::size_t number, std::uint64_t se
       return FillUniform(tensor, own_seed, {-0.49, std::max(0.49, depth - 0.51)});
     }
   }
+  if (const auto* resample = std::get_if<ResampleConfig>(&config); resample != nullptr && number == 1)
+    return FillGrid(*resample, own_seed, tensor);
   Range range;
   if (IsInteger(tensor.type())) range = IntegerOperand(config, number, tensor.type());
   if (const auto* product = std::get_if<MatMulConfig>(&config); product != nullptr && product->scales.any()) {

@@ -1,10 +1,12 @@
 #include "microbench/reference/reference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "microbench/reference/dequantized_form.h"
 #include "microbench/reference/random_fill.h"
+#include "src/core/layer/small_float.h"
 
 namespace infimum::cpu {
 
@@ -23,6 +25,10 @@ std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerV
 
 double StoreAs(DataType type, double value) {
   if (type == DataType::kBool) return value != 0 ? 1 : 0;
+  if (const SmallFloat* small = SmallFloatOf(type); small != nullptr && small->saturates) {
+    const double largest = small->ValueOf(small->BitsOf(INFINITY));
+    return std::clamp(value, -largest, largest);
+  }
   if (!IsInteger(type)) return value;
   const IntegerRange range = RangeOf(type);
   return std::clamp(std::nearbyint(value), range.least, range.most);

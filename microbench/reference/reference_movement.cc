@@ -131,15 +131,23 @@ std::unique_ptr<Reference> MakeFamilyReference(const MovementConfig& config, con
 }
 
 std::unique_ptr<Reference> MakeFamilyReference(const ResampleConfig& config, const LayerValues& values) {
-  if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return nullptr;
-  const double shift = values.nearest_shift;
+  const bool has_grid = config.types.weights != DataType::kNone;
+  if ((config.kind == ResampleKind::kGridSample && !has_grid) || config.kind == ResampleKind::kRoiAlign) return nullptr;
+  const ScalarValues own = values;
   return MakeReferenceOf(64, [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, config.output);
     std::vector<ResampleTaps> taps(position.size());
+    std::int64_t point = position[0];
+    for (std::size_t d = 2; d < position.size() && has_grid; ++d) point = point * config.output.dims[d] + position[d];
     for (std::size_t d = 0; d < position.size(); ++d) {
       const std::int64_t in = config.input.dims[d], out = config.output.dims[d];
       taps[d].position[0] = position[d];
-      if (in != out) taps[d] = TapsOf(config.kind, in, out, position[d], shift);
+      // A point's numbers are of the innermost dimension first.
+      const auto spatial = static_cast<std::int64_t>(position.size()) - 2,
+                 last = static_cast<std::int64_t>(position.size()) - 1;
+      if (has_grid && d >= 2)
+        taps[d] = GridTapsOf(in, (*operands[1])[point * spatial + last - static_cast<std::int64_t>(d)], own);
+      if (!has_grid && in != out) taps[d] = TapsOf(config.kind, in, out, position[d], own);
     }
     std::vector<int> chosen(position.size(), 0);
     double value = 0, magnitude = 0;

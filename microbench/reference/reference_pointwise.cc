@@ -58,7 +58,8 @@ std::unique_ptr<Reference> MakeFamilyReference(const PointwiseConfig& config, co
         return {Cast(types.output, first.value), first.magnitude};
       case PointwiseKind::kQuantize: {
         const Quantization stored = OutputQuantization(config.kind, types, values);
-        return {StoreAs(types.output, std::nearbyint(first.value / stored.scale()) + stored.zero()),
+        const double value = first.value / stored.scale();
+        return {StoreAs(types.output, (IsInteger(types.output) ? std::nearbyint(value) : value) + stored.zero()),
                 first.magnitude / stored.scale()};
       }
       case PointwiseKind::kDequantize: {

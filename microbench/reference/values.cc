@@ -22,6 +22,8 @@ constexpr NamedScalar kScalars[] = {
     {"response_beta", &ScalarValues::response_beta},
     {"response_k", &ScalarValues::response_k},
     {"nearest_shift", &ScalarValues::nearest_shift},
+    {"aligned_corners", &ScalarValues::aligned_corners},
+    {"border", &ScalarValues::border},
 };
 
 // "in3_scale" is {3, false, true}, "out_zero" {0, true, false}.

@@ -22,6 +22,11 @@ struct ScalarValues : PointwiseParameters {
   double response_k = 1.0;
   // Of a resize to the nearest element: position p takes (p + shift) input / output, rounded down. 0.5: half pixels.
   double nearest_shift = 0.5;
+  // Of linear and cubic resizes and grids, not 0: the first and the last element of input and output lie on each other,
+  // and not their outer edges.
+  double aligned_corners = 0;
+  // Of a grid's positions outside of the input, not 0: the element at the edge, and not zero.
+  double border = 0;
   // QuantizeLinear and DequantizeLinear: floating point values of about -1 to 1 fill an 8-bit type.
   double quantize_scale = 1.0 / 100;
 
@@ -69,6 +74,7 @@ Status CheckValues(const LayerConfig& config, const LayerValues& values);
 bool AreUsual(PointwiseKind kind, const LayerValues& values);
 
 inline constexpr std::int64_t ZeroPointOf(DataType type) {
+  if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2 || type == DataType::kF4E2M1) return 0;
   return type == DataType::kU8 ? 128 : type == DataType::kU16 ? 32768 : 3;
 }
 

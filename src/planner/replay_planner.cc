@@ -247,8 +247,8 @@ class ScheduleBuilder {
 }  // namespace
 
 bool CanReplay(const FusableRegion& region) {
-  // Its workload has the cost of swapped halves, not their places.
-  if (region.rule == "rotary") return false;
+  // Their workloads have the cost of swapped halves, and of products by joined weights, not the places of the results.
+  if (region.rule == "rotary" || region.rule == "joined-product") return false;
   const auto* config = std::get_if<LayerConfig>(&region.workload);
   const bool is_attention = config != nullptr && std::holds_alternative<AttentionConfig>(*config);
   return !is_attention || (!region.values.empty() && region.values[0].contains("scale"));

@@ -1,5 +1,6 @@
 // The values of a replay: what a layer's attributes and small constant inputs contain beyond its workload.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -140,9 +141,20 @@ Result<ReplayValues> ReadResize(const ModelGraph& graph, const Layer& layer) {
   // PyTorch's differ where a dimension becomes one element.
   const bool shrinks_to_one = std::ranges::find(output->dims, 1) != output->dims.end() && output->rank() > 2 &&
                               *std::min_element(output->dims.begin() + 2, output->dims.end()) == 1;
+  if (coordinates == "align_corners") return ReplayValues{{"aligned_corners", {1}}};
   if (coordinates != "half_pixel" && (coordinates != "pytorch_half_pixel" || shrinks_to_one))
     return Error{"its 'coordinate_transformation_mode' is '" + coordinates + "'"};
   return ReplayValues();
+}
+
+Result<ReplayValues> ReadGridSample(const ModelGraph& graph, const Layer& layer) {
+  const LayerFacts facts(graph, layer);
+  const std::string mode = facts.TextAttribute("mode").value_or("linear");
+  const std::string padding = facts.TextAttribute("padding_mode").value_or("zeros");
+  if (mode != "linear" && mode != "bilinear") return Error{"its 'mode' is '" + mode + "'"};
+  if (padding != "zeros" && padding != "border") return Error{"its 'padding_mode' is '" + padding + "'"};
+  const double aligned = facts.NumberAttribute("align_corners").value_or(0);
+  return ReplayValues{{"aligned_corners", {aligned}}, {"border", {padding == "border" ? 1.0 : 0.0}}};
 }
 
 // Candidates run LSTM, GRU and RNN forward (and in reverse beside it) over whole sequences, with the standard
@@ -173,11 +185,14 @@ class ValueReader : private LayerFacts {
     if ((op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm") && HasQuantizedWeights()) {
       return Error{"quantized weights of a floating-point operator are not supported yet"};
     }
+    // Their scales are no values of the candidates.
+    if (HasSmallFloats()) return Error{"floats of 8 and 4 bits are not supported yet"};
     if (op == "Clip") return ReadClip();
     if (op == "Slice") return ReadSlice();
     if (op == "Pad") return ReadPad();
     if (op == "Gemm") return CheckGemm();
     if (op == "Resize" || op == "Upsample") return ReadResize(graph_, layer_);
+    if (op == "GridSample") return ReadGridSample(graph_, layer_);
     if (op == "LSTM" || op == "GRU" || op == "RNN") return Plain(CheckRecurrent(graph_, layer_));
     if (op == "LRN") {
       return Scalars({{"alpha", "response_alpha", 1e-4}, {"beta", "response_beta", 0.75}, {"bias", "response_k", 1}});
@@ -212,6 +227,14 @@ class ValueReader : private LayerFacts {
   };
 
   // Their scale went with the DequantizeLinear that a rewrite took in.
+  bool HasSmallFloats() const {
+    const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
+    if (config == nullptr || std::holds_alternative<MovementConfig>(*config)) return false;
+    const OperandTypes& types = TypesOf(*config);
+    return std::ranges::any_of(std::array{types.input, types.weights, types.output},
+                               [](DataType type) { return IsFloatingPoint(type) && BitsPerElement(type) <= 8; });
+  }
+
   bool HasQuantizedWeights() const {
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     if (config == nullptr) return false;

@@ -293,6 +293,7 @@ ResampleConfig RandomLayers::Resample() {
   config.input = AShape(3, 5);
   config.output = config.input;
   for (std::size_t i = 2; i < config.output.rank(); ++i) config.output.dims[i] = Extent();
+  if (config.kind == ResampleKind::kGridSample && Coin()) config.types.weights = DataType::kF32;
   return config;
 }
 

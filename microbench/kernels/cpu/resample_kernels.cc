@@ -4,7 +4,9 @@
 #include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
 #include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/libraries/onednn/program/thread_scratch.h"
 #include "microbench/reference/index_map.h"
+#include "src/core/base/prepared.h"
 #include "src/core/layer/family.h"
 
 namespace infimum::cpu {
@@ -19,13 +21,12 @@ struct Taps {
   std::vector<float> weights;
 };
 
-Taps AllTapsOf(ResampleKind kind, std::int64_t in, std::int64_t out,
-               double nearest_shift = kUsualValues.nearest_shift) {
+Taps AllTapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, const ScalarValues& values) {
   Taps taps{in, out, 1, static_cast<std::size_t>(TapsPerDimension(kind)), {}, {}};
   taps.places.resize(taps.count * static_cast<std::size_t>(out));
   taps.weights.resize(taps.places.size());
   for (std::int64_t i = 0; i < out; ++i) {
-    const ResampleTaps read = TapsOf(kind, in, out, i, nearest_shift);
+    const ResampleTaps read = TapsOf(kind, in, out, i, values);
     for (std::size_t tap = 0; tap < taps.count; ++tap) {
       const std::size_t at = tap * static_cast<std::size_t>(out) + static_cast<std::size_t>(i);
       taps.places[at] = static_cast<std::int32_t>(read.position[tap]);
@@ -43,13 +44,13 @@ void PickRow(const char* from, char* to, const std::int32_t* places, std::int64_
 }
 
 // Nearest: rows that repeat are copied, others are picked element by element.
-MadeProgram MakeNearest(const ResampleConfig& config, double shift, const Problem& problem) {
+MadeProgram MakeNearest(const ResampleConfig& config, const ScalarValues& values, const Problem& problem) {
   const Shape in = config.input, out = config.output;
   const std::size_t rank = out.rank();
   const int bytes = BytesPerElement(problem.outputs[0]->type());
   std::vector<Taps> taps;
   for (std::size_t i = 0; i < rank; ++i)
-    taps.push_back(AllTapsOf(ResampleKind::kNearest, in.dims[i], out.dims[i], shift));
+    taps.push_back(AllTapsOf(ResampleKind::kNearest, in.dims[i], out.dims[i], values));
   const std::int64_t width = out.dims[rank - 1];
   return MakeProgram(problem, [=, input = problem.operands[0], output = problem.outputs[0]] {
     ParallelRanges(output->count() / width, std::max<std::int64_t>(1, 16384 / width),
@@ -114,7 +115,7 @@ void Resize(const Taps& taps, std::int64_t outer, std::int64_t inner, const floa
 }
 
 // Linear and cubic: the resized dimensions one after the other, the outermost first, plane by plane.
-MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) {
+MadeProgram MakeSeparable(const ResampleConfig& config, const ScalarValues& values, const Problem& problem) {
   const std::size_t rank = config.input.rank();
   std::size_t first = 0;
   while (first < rank && config.input.dims[first] == config.output.dims[first]) ++first;
@@ -130,7 +131,7 @@ MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) 
   for (std::size_t i = first; i < rank; ++i) {
     const std::int64_t out = config.output.dims[i];
     if (out == resized.dims[i]) continue;
-    Pass pass{AllTapsOf(config.kind, resized.dims[i], out), ElementsBetween(resized, first, i),
+    Pass pass{AllTapsOf(config.kind, resized.dims[i], out, values), ElementsBetween(resized, first, i),
               ElementsBetween(resized, i + 1, rank)};
     resized.dims[i] = out;
     largest = std::max(largest, pass.outer * out * pass.inner);
@@ -158,6 +159,101 @@ MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) 
   });
 }
 
+// First places and weights of all points, then plane by plane: the channels of a point share them.
+class GridProgram : public Program {
+ public:
+  GridProgram(const ResampleConfig& config, const ScalarValues& values)
+      : config_(config), values_(values), spatial_(static_cast<std::int64_t>(config.input.rank()) - 2) {}
+
+  Status Prepare(const Problem& problem) {
+    problem_ = problem;
+    input_.emplace(*problem.operands[0]);
+    grid_.emplace(*problem.operands[1]);
+    output_.emplace(*problem.outputs[0]);
+    taps_ = std::size_t{1} << spatial_;
+    plane_ = ElementsBetween(config_.input, 2, config_.input.rank());
+    points_ = ElementsBetween(config_.output, 2, config_.output.rank());
+    const std::size_t bytes = 4 * taps_ * static_cast<std::size_t>(points_ * config_.input.dims[0]);
+    INFIMUM_ASSIGN_OR_RETURN(place_buffer_, AlignedBuffer::Make(bytes));
+    INFIMUM_ASSIGN_OR_RETURN(weight_buffer_, AlignedBuffer::Make(bytes));
+    places_ = static_cast<std::int32_t*>(place_buffer_.data());
+    weights_ = static_cast<float*>(weight_buffer_.data());
+    const std::int64_t floats = (input_->direct() ? 0 : plane_) + points_ + kPoints * spatial_;
+    INFIMUM_ASSIGN_OR_RETURN(scratch_, ThreadScratch::Make(floats, 1));
+    return {};
+  }
+
+  Status Run() override {
+    const std::int64_t images = config_.input.dims[0], channels = config_.input.dims[1];
+    const std::int64_t blocks = (points_ + kPoints - 1) / kPoints;
+    ParallelEach(images * blocks, 1, 1, [&](std::int64_t i) { FindTaps(i / blocks, i % blocks * kPoints); });
+    ParallelEach(images * channels, 1, 1, [&](std::int64_t plane) { Sample(plane, plane / channels); });
+    return {};
+  }
+
+  Bytes footprint() const override { return FootprintOf(problem_); }
+
+ private:
+  static constexpr std::int64_t kPoints = 256;
+
+  // Of an image's points from `first` on; tap by tap, each for all points of the image.
+  void FindTaps(std::int64_t image, std::int64_t first) {
+    const std::int64_t count = std::min(kPoints, points_ - first);
+    float* const buffer = scratch_->Row(0);
+    const float* const numbers = grid_->Read((image * points_ + first) * spatial_, count * spatial_, buffer);
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t step = 1;
+      const std::size_t at = static_cast<std::size_t>(image * points_) * taps_ + static_cast<std::size_t>(first + i);
+      for (std::size_t tap = 0; tap < taps_; ++tap) {
+        places_[at + tap * static_cast<std::size_t>(points_)] = 0;
+        weights_[at + tap * static_cast<std::size_t>(points_)] = 1;
+      }
+      // The numbers of a point are of the innermost dimension first.
+      for (std::int64_t n = 0; n < spatial_; ++n) {
+        const std::int64_t in = config_.input.dims[static_cast<std::size_t>(1 + spatial_ - n)];
+        const ResampleTaps read = GridTapsOf(in, numbers[i * spatial_ + n], values_);
+        for (std::size_t tap = 0; tap < taps_; ++tap) {
+          const std::size_t side = tap >> n & 1;
+          places_[at + tap * static_cast<std::size_t>(points_)] +=
+              static_cast<std::int32_t>(read.position[side] * step);
+          weights_[at + tap * static_cast<std::size_t>(points_)] *= static_cast<float>(read.weight[side]);
+        }
+        step *= in;
+      }
+    }
+  }
+
+  void Sample(std::int64_t plane, std::int64_t image) {
+    float* const buffer = scratch_->Row(0);
+    const float* const x = input_->Read(plane * plane_, plane_, buffer + points_);
+    float* const y = output_->Target(plane * points_, buffer);
+    const std::size_t first = static_cast<std::size_t>(image * points_) * taps_;
+    // Results stay in the first cache from tap to tap.
+    for (std::int64_t begin = 0; begin < points_; begin += kTogether) {
+      const std::int64_t count = std::min(kTogether, points_ - begin);
+      std::fill_n(y + begin, count, 0.0F);
+      for (std::size_t tap = 0; tap < taps_; ++tap) {
+        const std::size_t at = first + tap * static_cast<std::size_t>(points_) + static_cast<std::size_t>(begin);
+        Kernels().add_picked(x, places_ + at, weights_ + at, y + begin, count);
+      }
+    }
+    output_->Store(y, plane * points_, points_);
+  }
+
+  static constexpr std::int64_t kTogether = 2048;
+
+  ResampleConfig config_;
+  ScalarValues values_;
+  std::int64_t spatial_, plane_ = 0, points_ = 0;
+  std::size_t taps_ = 4;
+  Problem problem_;
+  AlignedBuffer place_buffer_, weight_buffer_;
+  std::int32_t* places_ = nullptr;
+  float* weights_ = nullptr;
+  std::optional<FloatRows> input_, grid_, output_;
+  std::shared_ptr<ThreadScratch> scratch_;
+};
+
 }  // namespace
 
 std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config, const LayerValues& values) {
@@ -167,14 +263,22 @@ std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config, const Laye
   }
   if (config.kind == ResampleKind::kNearest) {
     if (config.types.input != config.types.output) return {};
-    return {KernelOffer("resample-nearest", [config, shift = values.nearest_shift](const Problem& problem) {
-      return MakeNearest(config, shift, problem);
+    return {KernelOffer("resample-nearest", [config, own = ScalarValues(values)](const Problem& problem) {
+      return MakeNearest(config, own, problem);
+    })};
+  }
+  if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};
+  if (config.kind == ResampleKind::kGridSample && config.types.weights != DataType::kNone) {
+    if (!FitsFloat(config.types.weights) || ElementsBetween(config.input, 2, config.input.rank()) > INT32_MAX)
+      return {};
+    return {KernelOffer("resample-grid", [config, own = ScalarValues(values)](const Problem& problem) -> MadeProgram {
+      return Prepared<Program>(std::make_unique<GridProgram>(config, own), problem);
     })};
   }
   if (config.kind != ResampleKind::kLinear && config.kind != ResampleKind::kCubic) return {};
-  if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};
-  return {KernelOffer(config.kind == ResampleKind::kLinear ? "resample-linear" : "resample-cubic",
-                      [config](const Problem& problem) { return MakeSeparable(config, problem); })};
+  return {KernelOffer(
+      config.kind == ResampleKind::kLinear ? "resample-linear" : "resample-cubic",
+      [config, own = ScalarValues(values)](const Problem& problem) { return MakeSeparable(config, own, problem); })};
 }
 
 }  // namespace infimum::cpu

@@ -11,6 +11,8 @@ namespace infimum::cuda {
   DO(kF32, float)            \
   DO(kF16, std::uint16_t)    \
   DO(kBF16, std::uint16_t)   \
+  DO(kF8E4M3, std::uint8_t)  \
+  DO(kF8E5M2, std::uint8_t)  \
   DO(kS64, std::int64_t)     \
   DO(kS32, std::int32_t)     \
   DO(kS16, std::int16_t)     \
@@ -27,6 +29,8 @@ enum class Element : std::uint8_t {
   INFIMUM_ELEMENTS(INFIMUM_VALUE)
 #undef INFIMUM_VALUE
 };
+
+INFIMUM_HOST_DEVICE constexpr bool IsIntegerElement(Element element) { return element > Element::kF8E5M2; }
 
 INFIMUM_HOST_DEVICE constexpr int BytesOf(Element element) {
   switch (element) {

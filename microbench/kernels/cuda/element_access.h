@@ -69,6 +69,33 @@ INFIMUM_HOST_DEVICE inline std::uint16_t BrainFromFloat(float value) {
 #endif
 }
 
+// 8-bit floats (OFP8); what is beyond the largest becomes that one. A product moves the exponent of subnormal ones too.
+INFIMUM_HOST_DEVICE inline float FloatFromE4M3(std::uint32_t bits) {
+  const std::uint32_t sign = (bits & 0x80) << 24, magnitude = bits & 0x7f;
+  if (magnitude == 0x7f) return BitsAs<float>(0x7fc00000U);
+  return BitsAs<float>(sign | BitsAs<std::uint32_t>(BitsAs<float>(magnitude << 20) * 0x1p120F));
+}
+INFIMUM_HOST_DEVICE inline float FloatFromE5M2(std::uint32_t bits) {
+  return FloatFromHalf(static_cast<std::uint16_t>(bits << 8));
+}
+template <int kMantissa>
+INFIMUM_HOST_DEVICE inline std::uint8_t SmallFromFloat(float value, float largest) {
+  constexpr int kBias = kMantissa == 3 ? 7 : 15, kDropped = 23 - kMantissa;
+  const std::uint32_t bits = BitsAs<std::uint32_t>(value), sign = bits >> 24 & 0x80;
+  const float magnitude = BitsAs<float>(bits & 0x7fffffff);
+  if (magnitude != magnitude) return static_cast<std::uint8_t>(sign | (kMantissa == 3 ? 0x7f : 0x7e));
+  const float kept = magnitude < largest ? magnitude : largest;
+  const std::uint32_t number = BitsAs<std::uint32_t>(kept);
+  if (number < std::uint32_t{128 - kBias} << 23) {  // subnormal: in steps
+    constexpr float kSteps = kMantissa == 3 ? 0x1p9F : 0x1p16F;
+    return static_cast<std::uint8_t>(sign | static_cast<std::uint32_t>(::rintf(kept * kSteps)));
+  }
+  const std::uint32_t half = (1U << (kDropped - 1)) - 1 + ((number >> kDropped) & 1);
+  return static_cast<std::uint8_t>(sign | ((number - (std::uint32_t{127 - kBias} << 23) + half) >> kDropped));
+}
+INFIMUM_HOST_DEVICE inline std::uint8_t E4M3FromFloat(float value) { return SmallFromFloat<3>(value, 448); }
+INFIMUM_HOST_DEVICE inline std::uint8_t E5M2FromFloat(float value) { return SmallFromFloat<2>(value, 57344); }
+
 INFIMUM_HOST_DEVICE inline float Round(float value) { return ::rintf(value); }
 INFIMUM_HOST_DEVICE inline double Round(double value) { return ::rint(value); }
 
@@ -146,6 +173,30 @@ struct ElementTraits<Element::kBF16> {
   }
 };
 template <>
+struct ElementTraits<Element::kF8E4M3> {
+  using Stored = std::uint8_t;
+  template <class T>
+  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
+    return static_cast<T>(FloatFromE4M3(stored));
+  }
+  template <class T>
+  INFIMUM_HOST_DEVICE static Stored Write(T value) {
+    return E4M3FromFloat(static_cast<float>(value));
+  }
+};
+template <>
+struct ElementTraits<Element::kF8E5M2> {
+  using Stored = std::uint8_t;
+  template <class T>
+  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
+    return static_cast<T>(FloatFromE5M2(stored));
+  }
+  template <class T>
+  INFIMUM_HOST_DEVICE static Stored Write(T value) {
+    return E5M2FromFloat(static_cast<float>(value));
+  }
+};
+template <>
 struct ElementTraits<Element::kBool> {
   using Stored = std::uint8_t;
   template <class T>
@@ -175,7 +226,7 @@ INFIMUM_HOST_DEVICE inline void WithElement(Element element, const Function& fun
 // Whether something is computed from the type in T: f32 has all but the longest, integers have no floats. Less code.
 template <class T>
 constexpr bool IsSource(Element element) {
-  if (std::is_same_v<T, std::int64_t>) return element > Element::kBF16;
+  if (std::is_same_v<T, std::int64_t>) return IsIntegerElement(element);
   if (!std::is_same_v<T, float>) return true;
   return element != Element::kU32 && BytesOf(element) < 8;
 }

@@ -20,7 +20,7 @@ namespace infimum::cuda {
 
 using KernelCall =
     std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, JoinCall, OneHotCall, PointwiseCall,
-                 RowCall, ChainedRowCall, ReduceCall, ScanCall, MmaRowCall, SortCall, PoolCall, ResampleCall,
+                 RowCall, ChainedRowCall, ReduceCall, ScanCall, MmaRowCall, SortCall, PoolCall, ResampleCall, GridCall,
                  ResponseCall, AttentionCall, AttentionCombineCall, StoredProductCall>;
 
 }  // namespace infimum::cuda

@@ -185,7 +185,8 @@ KernelLaunch RowLaunch(const RowCall& call) {
 
 std::string KnownOf(const RowCall& call) {
   return Known("kind", "RowKind", call.kind) + KnownElements(call) +
-         Known("parameter_element", "Element", call.parameter_element) + Known("caches", "bool", call.caches);
+         Known("parameter_element", "Element", call.parameter_element) +
+         Known("quantized_element", "Element", call.quantized_element) + Known("caches", "bool", call.caches);
 }
 
 Maybe Of(const RowCall& call) {
@@ -284,6 +285,13 @@ Maybe Of(const ResampleCall& call) {
   return Knowing(KnownElements(call) + Known("rank", "int", call.rank),
                  WindowLaunch(call, Instance("ResampleKernel", ArithmeticName(call.arithmetic), Text(call.taps))));
 }
+Maybe Of(const GridCall& call) {
+  if (call.count == 0) return std::nullopt;
+  return Knowing(KnownElements(call) + Known("grid_element", "Element", call.grid_element) +
+                     Known("rank", "int", call.rank) + Known("aligned_corners", "bool", call.aligned_corners) +
+                     Known("border", "bool", call.border),
+                 WindowLaunch(call, Instance("GridKernel", ArithmeticName(call.arithmetic))));
+}
 Maybe Of(const ResponseCall& call) {
   if (call.count == 0) return std::nullopt;
   return Knowing(Known("element", "Element", call.element),
@@ -301,8 +309,9 @@ Maybe Of(const AttentionCall& call) {
   const int rows = kAttentionThreads / call.lanes * call.each;
   launch.shared = AttentionSharedBytes(rows, call.keys, call.columns * call.lanes, call.head);
   return Knowing(KnownElements(call) + Known("mask_element", "Element", call.mask_element) +
-                     Known("causal", "bool", call.causal) + (call.window == 0 ? "call.window = 0; " : "") + Known("keys_transposed", "bool", call.keys_transposed) +
-                     Known("masks", "int", call.masks) + Known("width", "int", call.width),
+                     Known("causal", "bool", call.causal) + (call.window == 0 ? "call.window = 0; " : "") +
+                     Known("keys_transposed", "bool", call.keys_transposed) + Known("masks", "int", call.masks) +
+                     Known("width", "int", call.width),
                  std::move(launch));
 }
 Maybe Of(const AttentionCombineCall& call) {
@@ -314,10 +323,11 @@ Maybe Of(const AttentionCombineCall& call) {
 Maybe Of(const StoredProductCall& call) {
   if (call.rows == 0 || call.columns == 0) return std::nullopt;
   constexpr std::string_view kHeader = "stored_kernels.cuh";
-  const std::string known = KnownElements(call) + Known("scale_element", "Element", call.scale_element) +
-                            Known("bias_element", "Element", call.bias_element) +
-                            Known("is_signed", "bool", call.is_signed) + Known("has_zeros", "bool", call.has_zeros) +
-                            Known("is_aligned", "bool", call.is_aligned);
+  const std::string known =
+      KnownElements(call) + Known("number", "StoredNumber", call.number) +
+      Known("scale_number", "StoredNumber", call.scale_number) + Known("scale_element", "Element", call.scale_element) +
+      Known("bias_element", "Element", call.bias_element) + Known("is_signed", "bool", call.is_signed) +
+      Known("has_zeros", "bool", call.has_zeros) + Known("is_aligned", "bool", call.is_aligned);
   if (call.combines)
     return Knowing(known,
                    Launch(kHeader, Named("StoredCombineKernel"),

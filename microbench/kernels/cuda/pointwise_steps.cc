@@ -45,6 +45,7 @@ std::optional<Arithmetic> ArithmeticOf(const PointwiseConfig& config, const cpu:
   // With scales of its own any other layer computes with what its elements stand for: not known here.
   if (values.quantized() && !converts) return std::nullopt;
   if (ReadsQuantized(config.kind)) {
+    if (ElementOf(type) == Element::kF8E4M3 || ElementOf(type) == Element::kF8E5M2) return Arithmetic::kF32;
     if (!IsInteger(type)) return std::nullopt;
     const bool is_long = BitsPerElement(type) > 32 || type == DataType::kU32;
     return config.types.output == DataType::kF64 || is_long ? Arithmetic::kF64 : Arithmetic::kF32;
@@ -71,6 +72,11 @@ bool AddLayer(const PointwiseConfig& config, const cpu::LayerValues& values,
     case PointwiseKind::kQuantize: {
       const cpu::Quantization to = cpu::OutputQuantization(config.kind, config.types, values);
       if (program.arithmetic() == Arithmetic::kS64) return false;
+      // Storing rounds to an 8-bit float, between which there are others than whole numbers.
+      if (!IsInteger(out)) {
+        program.AddStep(StepKind::kMultiplyAdd, places[0], 0, 0, {1 / to.scale(), 0});
+        return true;
+      }
       program.AddStep(StepKind::kQuantize, places[0], 0, 0, {to.scale(), to.zero()});
       return true;
     }

@@ -137,7 +137,7 @@ INFIMUM_HOST_DEVICE inline void StoreResult(const ReduceCall& call, std::uint32_
   T value = ResultOf(call.kind, state, static_cast<T>(call.reduced_count));
   // A mean of integers is cut off, as their division is.
   if constexpr (std::is_same_v<T, double>) {
-    if (call.kind == ReduceKind::kMean && call.output_element > Element::kBF16) value = Truncate(value);
+    if (call.kind == ReduceKind::kMean && IsIntegerElement(call.output_element)) value = Truncate(value);
   }
   StoreOne<T>(call.to, call.output_element, output, value);
 }

@@ -177,48 +177,101 @@ std::optional<Chain> ChainOf(const Region& region, std::size_t members, const st
   return chain;
 }
 
-// Members before a softmax or normalization of their last result.
-std::vector<KernelOffer> ChainedRowOffers(const Region& region, const std::vector<cpu::LayerValues>& values) {
-  const std::size_t chained = region.members.size() - 1;
-  const RegionMember& last = region.members.back();
-  std::optional<RowLayer> layer =
-      RowLayerOf(last.config, chained < values.size() ? values[chained] : cpu::LayerValues());
+// A softmax or normalization with what is fused to it.
+struct RowRegion {
+  std::size_t rows = 0;             // the member that it is
+  bool has_quantize = false;        // the one behind it quantizes its result
+  std::size_t scale = 0, bias = 0;  // operands of the region
+};
+
+bool ReadsMember(const RegionOperand& operand, std::size_t member) {
+  return operand.source == RegionOperand::Source::kMember && operand.index == static_cast<std::int64_t>(member);
+}
+
+// nullopt where no kernel is of this form.
+std::optional<RowRegion> RowRegionOf(const Region& region, const std::vector<cpu::LayerValues>& values,
+                                     RowLayer& layer) {
+  RowRegion form;
+  form.rows = region.members.size() - 1;
+  if (const auto* last = std::get_if<PointwiseConfig>(&region.members.back().config)) {
+    form.has_quantize = last->kind == PointwiseKind::kQuantize && form.rows > 0 && last->inputs.size() == 1 &&
+                        ReadsMember(region.members.back().operands[0], form.rows - 1);
+    if (!form.has_quantize) return std::nullopt;
+    --form.rows;
+  }
+  const RegionMember& member = region.members[form.rows];
+  const auto of_member = [&](std::size_t m) { return m < values.size() ? values[m] : cpu::LayerValues(); };
+  std::optional<RowLayer> found = RowLayerOf(member.config, of_member(form.rows));
+  if (!found || found->call.arithmetic != Arithmetic::kF32) return std::nullopt;
+  layer = *std::move(found);
   const auto is_member = [](const RegionOperand& one) { return one.source == RegionOperand::Source::kMember; };
-  if (!layer || !is_member(last.operands[0]) || last.operands[0].index + 1 != static_cast<std::int64_t>(chained) ||
-      std::any_of(last.operands.begin() + 1, last.operands.end(), is_member) || region.outputs.empty() ||
-      region.outputs.back() != static_cast<std::int64_t>(chained))
-    return {};
-  std::optional<Chain> chain = ChainOf(region, chained, values);
-  const Shape made = OutputsOf(region.members[chained - 1].config)[0].shape;
-  if (!chain || chain->program.arithmetic() != Arithmetic::kF32 || layer->call.arithmetic != Arithmetic::kF32 ||
-      ElementCount(made) != ElementCount(OperandsOf(last.config)[0].shape) || !chain->program.Finish())
-    return {};
+  if (std::any_of(member.operands.begin() + 1, member.operands.end(), is_member)) return std::nullopt;
+  if (form.rows > 0 && !ReadsMember(member.operands[0], form.rows - 1)) return std::nullopt;
   const std::size_t inputs = InputsOf(region);
-  const std::size_t scale = layer->scale > 0 ? NumberOf(last.operands[layer->scale], inputs) : 0;
-  const std::size_t bias = layer->bias > 0 ? NumberOf(last.operands[layer->bias], inputs) : 0;
-  const auto make = [=, chain = *std::move(chain), has_scale = layer->scale > 0, has_bias = layer->bias > 0](
-                        const RowCall& variant, const KernelBuffers& buffers) {
-    ChainedRowCall call{variant, {}};
-    call.row.to = buffers.outputs.back();
-    if (has_scale) call.row.scale = buffers.operands[scale];
-    if (has_bias) call.row.bias = buffers.operands[bias];
+  if (layer.scale > 0) form.scale = NumberOf(member.operands[layer.scale], inputs);
+  if (layer.bias > 0) form.bias = NumberOf(member.operands[layer.bias], inputs);
+  if (!form.has_quantize) return form;
+  const auto& quantize = std::get<PointwiseConfig>(region.members.back().config);
+  const cpu::Quantization stored = cpu::OutputQuantization(quantize.kind, quantize.types, of_member(form.rows + 1));
+  if (stored.scales.size() != 1 || stored.zeros.size() != 1) return std::nullopt;
+  layer.call.quantized_element = ElementOf(quantize.types.output);
+  layer.call.quantize_scale = stored.scale();
+  layer.call.quantize_zero = stored.zero();
+  if (layer.call.quantized_element == Element::kNone) return std::nullopt;
+  return form;
+}
+
+// A softmax or normalization: of rows in memory, or of what the members before it make; its result may be quantized.
+std::vector<KernelOffer> RowRegionOffers(const Region& region, const std::vector<cpu::LayerValues>& values) {
+  RowLayer layer;
+  const std::optional<RowRegion> form = RowRegionOf(region, values, layer);
+  if (!form) return {};
+  std::optional<Chain> chain;
+  if (form->rows > 0) {
+    chain = ChainOf(region, form->rows, values);
+    const Shape made = OutputsOf(region.members[form->rows - 1].config)[0].shape;
+    if (!chain || chain->program.arithmetic() != Arithmetic::kF32 ||
+        ElementCount(made) != ElementCount(OperandsOf(region.members[form->rows].config)[0].shape) ||
+        !chain->program.Finish())
+      return {};
+  }
+  const std::size_t source = form->rows == 0 ? NumberOf(region.members[0].operands[0], InputsOf(region)) : 0;
+  const auto make = [=, form = *form, chain = std::move(chain), outputs = region.outputs, has_scale = layer.scale > 0,
+                     has_bias = layer.bias > 0](const RowCall& variant, const KernelBuffers& buffers) {
+    RowCall row = variant;
+    std::vector<void*> results;  // of the members before the rows
+    row.to = row.quantized = nullptr;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto member = static_cast<std::size_t>(outputs[i]);
+      if (member < form.rows) results.push_back(buffers.outputs[i]);
+      if (member == form.rows) row.to = buffers.outputs[i];
+      if (member > form.rows) row.quantized = buffers.outputs[i];
+    }
+    if (has_scale) row.scale = buffers.operands[form.scale];
+    if (has_bias) row.bias = buffers.operands[form.bias];
+    if (!chain) {
+      row.from = buffers.operands[source];
+      if (row.threads > 1) row.width = WidthOf(row);
+      return std::vector<KernelCall>{row};
+    }
     // A program without results has a place for one all the same.
-    std::vector<void*> results(buffers.outputs.begin(), buffers.outputs.end() - 1);
     if (results.empty()) results.push_back(nullptr);
-    const int width = variant.threads > 1 ? WidthOf(call.row) : 1;
-    call.chain = std::get<PointwiseCall>(chain.program.MakeCalls(width, chain.OperandsOf(buffers), results).front());
+    const int width = row.threads > 1 ? WidthOf(row) : 1;
+    ChainedRowCall call{row, {}};
+    call.chain = std::get<PointwiseCall>(chain->program.MakeCalls(width, chain->OperandsOf(buffers), results).front());
     call.row.width = call.chain.width;
     return std::vector<KernelCall>{call};
   };
-  layer->name += "-chain";
-  return RowOffers(*layer, make);
+  layer.name += form->rows > 0 ? "-chain" : "";
+  layer.name += form->has_quantize ? "-quantized" : "";
+  return RowOffers(layer, make);
 }
 
 }  // namespace
 
 std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu::LayerValues>& values) {
   if (region.members.size() < 2) return {};
-  if (!std::holds_alternative<PointwiseConfig>(region.members.back().config)) return ChainedRowOffers(region, values);
+  if (std::vector<KernelOffer> rows = RowRegionOffers(region, values); !rows.empty()) return rows;
   const std::optional<Chain> chain = ChainOf(region, region.members.size(), values);
   if (!chain) return {};
   std::vector<KernelOffer> offers = ProgramOffers("pointwise-chain", chain->program);

@@ -219,11 +219,26 @@ struct RowThread {
           break;
       }
       const std::int64_t at = Offset(base, i);
-      WithFloat(call.output_element, [&](auto traits) { StorePack<decltype(traits)>(call.to, at, y); });
+      WithFloat(call.output_element, [&](auto traits) {
+        using Traits = decltype(traits);
+        if (call.to != nullptr) StorePack<Traits>(call.to, at, y);
+        INFIMUM_UNROLL
+        for (int e = 0; e < kWidth; ++e) y[e] = Traits::template Read<T>(Traits::template Write<T>(y[e]));
+      });
+      if (call.quantized_element != Element::kNone) Quantize(at, y);
     });
   }
 
  private:
+  // Of the result as it is stored.
+  INFIMUM_HOST_DEVICE void Quantize(std::int64_t at, T (&y)[kWidth]) const {
+    const auto scale = static_cast<T>(call.quantize_scale), zero = static_cast<T>(call.quantize_zero);
+    const bool is_integer = IsIntegerElement(call.quantized_element);
+    INFIMUM_UNROLL
+    for (int e = 0; e < kWidth; ++e) y[e] = is_integer ? Round(y[e] / scale) + zero : y[e] / scale;
+    WithElement(call.quantized_element, [&](auto traits) { StorePack<decltype(traits)>(call.quantized, at, y); });
+  }
+
   INFIMUM_HOST_DEVICE void Parameters(std::uint32_t i, std::uint32_t parameter_row, T (&y)[kWidth]) const {
     if (call.scale == nullptr && call.bias == nullptr) return;
     T scale[kWidth], bias[kWidth];

@@ -38,7 +38,10 @@ struct RowCall {
   Element output_element = Element::kF32;
   Element parameter_element = Element::kF32;
   const void* from = nullptr;
-  void* to = nullptr;
+  void* to = nullptr;         // may be null where there is a quantized result
+  void* quantized = nullptr;  // to / quantize_scale + quantize_zero; null: not asked for
+  Element quantized_element = Element::kNone;
+  double quantize_scale = 1, quantize_zero = 0;
   const void* scale = nullptr;  // may be null, as may bias
   const void* bias = nullptr;
   double epsilon = 0;

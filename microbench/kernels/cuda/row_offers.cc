@@ -22,6 +22,8 @@ bool CanTake(const RowCall& call, int width) {
   if (space.run.divisor < space.length && (!divides(space.run.divisor) || !divides(space.segment_step))) return false;
   if (!IsAligned(call.from, PackAlignment(call.element, width))) return false;
   if (!IsAligned(call.to, PackAlignment(call.output_element, width))) return false;
+  if (call.quantized != nullptr && !IsAligned(call.quantized, PackAlignment(call.quantized_element, width)))
+    return false;
   const std::int64_t parameters = PackAlignment(call.parameter_element, width);
   return (call.scale == nullptr || IsAligned(call.scale, parameters)) &&
          (call.bias == nullptr || IsAligned(call.bias, parameters));

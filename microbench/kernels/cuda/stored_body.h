@@ -7,6 +7,22 @@
 
 namespace infimum::cuda {
 
+// What `bits` say; subnormal ones by a product that moves the exponent from one bias to the other.
+INFIMUM_HOST_DEVICE inline float FloatOfStored(StoredNumber number, std::uint32_t bits) {
+  switch (number) {
+    case StoredNumber::kF8E4M3:
+      return FloatFromE4M3(bits);
+    case StoredNumber::kF8E5M2:
+      return FloatFromE5M2(bits);
+    case StoredNumber::kF8E8M0:
+      return BitsAs<float>(bits == 0 ? 0x00400000U : bits == 0xff ? 0x7fc00000U : bits << 23);
+    case StoredNumber::kF4E2M1:
+      return BitsAs<float>((bits & 8) << 28 | BitsAs<std::uint32_t>(BitsAs<float>((bits & 7) << 22) * 0x1p126F));
+    default:
+      return 0;
+  }
+}
+
 template <int kBits, int kRows>
 struct StoredThread {
   static constexpr int kWords = kBits * kStoredColumns / 32;  // of 32 bits, for a thread's columns in one row of b
@@ -75,7 +91,7 @@ struct StoredThread {
     const Words words = LoadWords(call.weights, row, column);
     float weight[kStoredColumns];
     INFIMUM_UNROLL
-    for (int c = 0; c < kStoredColumns; ++c) weight[c] = (Raised(words, c) - zero[c]) * scale[c];
+    for (int c = 0; c < kStoredColumns; ++c) weight[c] = (NumberOf(words, c) - zero[c]) * scale[c];
     WithFloat(call.output_element, [&](auto traits) {
       StorePack<decltype(traits)>(call.to, static_cast<std::int64_t>(row) * call.columns + column, weight);
     });
@@ -103,21 +119,33 @@ struct StoredThread {
     for (int i = 0; i < kWords; ++i) words.word[i] ^= call.is_signed ? kSigns : 0U;
     return words;
   }
-  INFIMUM_HOST_DEVICE static float Raised(const Words& words, int c) {
+  INFIMUM_HOST_DEVICE static std::uint32_t BitsOf(const Words& words, int c) {
     constexpr int kOfWord = 32 / kBits;
-    return BitsAs<float>(0x4b000000U | ((words.word[c / kOfWord] >> (c % kOfWord * kBits)) & kMask));
+    return (words.word[c / kOfWord] >> (c % kOfWord * kBits)) & kMask;
+  }
+  // Of a float; an integer is raised by 2^23, and by half of its range where it is signed.
+  INFIMUM_HOST_DEVICE float NumberOf(const Words& words, int c) const {
+    if (call.number != StoredNumber::kInteger) return FloatOfStored(call.number, BitsOf(words, c));
+    return BitsAs<float>(0x4b000000U | BitsOf(words, c));
   }
 
   // What a block of rows has for the thread's columns; zero points raised as elements are.
   INFIMUM_HOST_DEVICE void LoadBlock(std::uint32_t of_block, std::uint32_t column, float (&scale)[kStoredColumns],
                                      float (&zero)[kStoredColumns]) const {
     const std::int64_t at = static_cast<std::int64_t>(of_block) * call.columns + column;
-    WithFloat(call.scale_element, [&](auto traits) { LoadPack<decltype(traits)>(call.scales, at, scale); });
+    if (call.scale_number != StoredNumber::kInteger) {
+      INFIMUM_UNROLL
+      for (int c = 0; c < kStoredColumns; ++c)
+        scale[c] = FloatOfStored(call.scale_number, static_cast<const std::uint8_t*>(call.scales)[at + c]);
+    } else {
+      WithFloat(call.scale_element, [&](auto traits) { LoadPack<decltype(traits)>(call.scales, at, scale); });
+    }
+    const bool is_float = call.number != StoredNumber::kInteger;
     Words zeros = {};
     if (call.has_zeros) zeros = LoadWords(call.zeros, of_block, column);
     INFIMUM_UNROLL
     for (int c = 0; c < kStoredColumns; ++c)
-      zero[c] = call.has_zeros ? Raised(zeros, c) : 0x1p23F + (call.is_signed ? 1 << (kBits - 1) : 0);
+      zero[c] = is_float ? 0 : call.has_zeros ? NumberOf(zeros, c) : 0x1p23F + (call.is_signed ? 1 << (kBits - 1) : 0);
   }
 
   INFIMUM_HOST_DEVICE void SumBlock(std::uint32_t of_block, std::uint32_t begin, std::uint32_t end,
@@ -147,7 +175,7 @@ struct StoredThread {
       for (int i = 0; i < kStoredStep; ++i) {
         INFIMUM_UNROLL
         for (int c = 0; c < kStoredColumns; ++c) {
-          const float weight = Raised(words[i], c) - zero[c];
+          const float weight = NumberOf(words[i], c) - zero[c];
           INFIMUM_UNROLL
           for (int r = 0; r < kRows; ++r) sum[r][c] += x[r][i] * weight;
         }

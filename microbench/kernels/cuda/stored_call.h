@@ -13,12 +13,17 @@ inline constexpr int kStoredTile = 32 * kStoredColumns;  // of a block, whose wa
 inline constexpr int kStoredStep = 8;                    // rows of b that a thread loads at a time
 inline constexpr int kStoredThreads = 32 * kStoredWarps;
 
+// Numbers that are stored in 8 or 4 bits: integers, and floats as the OCP formats have them.
+enum class StoredNumber : std::uint8_t { kInteger, kF8E4M3, kF8E5M2, kF8E8M0, kF4E2M1 };
+
 // from [rows][depth], weights [depth][columns] with two elements of 4 bits in a byte, the first in the lower half;
 // scales and zero points [depth / block][columns]; to [rows][columns]. Columns and depth are multiples of 8, as blocks
 // are, but one that is the whole depth.
 struct StoredProductCall {
   int rows_each = 1;  // of a block: 1, 2, 4 or 8
   int bits = 4;
+  StoredNumber number = StoredNumber::kInteger;        // of the weights
+  StoredNumber scale_number = StoredNumber::kInteger;  // of scales of 8 bits; else they are of scale_element
   bool is_signed = false;
   bool has_zeros = false;
   bool is_aligned = true;  // `from`, for loads of 16 bytes

@@ -11,6 +11,22 @@ namespace {
 // From here on Tensor Cores on dequantized weights are the better way.
 constexpr std::uint32_t kMostRows = 64;
 
+std::optional<StoredNumber> NumberOf(DataType type) {
+  const int bits = BitsPerElement(type);
+  switch (type) {
+    case DataType::kF8E4M3:
+      return StoredNumber::kF8E4M3;
+    case DataType::kF8E5M2:
+      return StoredNumber::kF8E5M2;
+    case DataType::kF8E8M0:
+      return StoredNumber::kF8E8M0;
+    case DataType::kF4E2M1:
+      return StoredNumber::kF4E2M1;
+    default:
+      return IsInteger(type) && (bits == 4 || bits == 8) ? std::optional(StoredNumber::kInteger) : std::nullopt;
+  }
+}
+
 // nullopt where a kernel cannot read the weights as they are stored.
 std::optional<StoredProductCall> CallFor(const MatMulConfig& config) {
   const OperandTypes& types = config.types;
@@ -22,15 +38,23 @@ std::optional<StoredProductCall> CallFor(const MatMulConfig& config) {
   const auto is_float32 = [](DataType type) { return RealArithmetic(type) == Arithmetic::kF32; };
   if (!scales.any() || config.weights != Constness::kConstant || ElementCount(config.b) != depth * columns)
     return std::nullopt;
-  if (!IsInteger(types.weights) || (bits != 4 && bits != 8)) return std::nullopt;
-  if (!is_float32(types.input) || !is_float32(types.output) || !is_float32(scales.type)) return std::nullopt;
-  if (scales.zero_points != DataType::kNone && scales.zero_points != types.weights) return std::nullopt;
+  const std::optional<StoredNumber> number = NumberOf(types.weights);
+  const StoredNumber of_scales = NumberOf(scales.type).value_or(StoredNumber::kInteger);
+  if (!number || *number == StoredNumber::kF8E8M0 || !is_float32(types.input) || !is_float32(types.output))
+    return std::nullopt;
+  if (!is_float32(scales.type) && of_scales != StoredNumber::kF8E4M3 && of_scales != StoredNumber::kF8E8M0)
+    return std::nullopt;
+  const bool may_have_zeros = *number == StoredNumber::kInteger;
+  if (scales.zero_points != DataType::kNone && (!may_have_zeros || scales.zero_points != types.weights))
+    return std::nullopt;
   const bool is_one_block = scales.rows >= depth;
   if (scales.columns != 1 || depth % kStoredStep != 0 || columns % kStoredColumns != 0) return std::nullopt;
   if ((!is_one_block && scales.rows % kStoredStep != 0) || !FitsCount(depth * 2)) return std::nullopt;
   if (!FitsCount(columns * kMostRows * 2) || !FitsCount(rows)) return std::nullopt;
   StoredProductCall call;
   call.bits = bits;
+  call.number = *number;
+  call.scale_number = of_scales;
   call.is_signed = types.weights == DataType::kS4 || types.weights == DataType::kS8;
   call.has_zeros = scales.zero_points != DataType::kNone;
   call.element = ElementOf(types.input);

@@ -101,7 +101,8 @@ INFIMUM_HOST_DEVICE inline void ResampleThread(const ResampleCall& call, std::in
     } else if constexpr (kTaps == 1) {
       base += NearestTap(call, d, rest) * step;
     } else {
-      const T x = (static_cast<T>(rest) + T(0.5)) * static_cast<T>(call.ratio[d]) - T(0.5);
+      const T shift = static_cast<T>(call.shift);
+      const T x = (static_cast<T>(rest) + shift) * static_cast<T>(call.ratio[d]) - shift;
       const T floor = Floor(x), t = x - floor;
       if constexpr (kTaps == 2) {
         place[resized][0] = ClampedTap(floor, size) * step;
@@ -136,6 +137,53 @@ INFIMUM_HOST_DEVICE inline void ResampleThread(const ResampleCall& call, std::in
       sum += product * LoadOne<T>(call.from, call.element, at);
     }
     StoreOne<T>(call.to, call.output_element, number, sum);
+  }
+}
+
+template <class T>
+INFIMUM_HOST_DEVICE inline void GridThread(const GridCall& call, std::int64_t number) {
+  if (number >= call.count) return;
+  constexpr int kRank = 3;
+  auto point = static_cast<std::uint32_t>(number);  // image, group, point
+  std::uint32_t group = call.points.DivideInto(point);
+  const std::uint32_t image = call.groups.DivideInto(group);
+  const std::int64_t whole = static_cast<std::int64_t>(image) * call.points.divisor + point;
+  std::int64_t place[kRank][2], step = 1;
+  T weight[kRank][2];
+  INFIMUM_UNROLL
+  for (int d = 0; d < kRank; ++d) {
+    if (d >= call.rank) break;
+    const auto last = static_cast<T>(call.input[d] - 1);
+    const T named = LoadOne<T>(call.grid, call.grid_element, whole * call.rank + d);
+    T x = formulas::GridPosition(named, last + 1, call.aligned_corners);
+    if (call.border) x = x < 0 ? T(0) : x > last ? last : x;
+    const T floor = Floor(x);
+    INFIMUM_UNROLL
+    for (int side = 0; side < 2; ++side) {
+      const T at = floor + static_cast<T>(side);
+      const bool is_inside = at >= 0 && at <= last;  // not of what is no number
+      place[d][side] = is_inside ? static_cast<std::int64_t>(at) * step : 0;
+      weight[d][side] = is_inside ? (side == 0 ? 1 - (x - floor) : x - floor) : T(0);
+    }
+    step *= call.input[d];
+  }
+  const std::uint32_t first = group * call.each, beyond = first + call.each;
+  const std::uint32_t end = beyond < call.channels ? beyond : call.channels;
+  for (std::uint32_t channel = first; channel < end; ++channel) {
+    const std::int64_t plane = static_cast<std::int64_t>(image) * call.channels + channel;
+    T sum = 0;
+    for (int tap = 0; tap < 1 << call.rank; ++tap) {
+      std::int64_t at = 0;
+      T product = 1;
+      INFIMUM_UNROLL
+      for (int d = 0; d < kRank; ++d) {
+        if (d >= call.rank) break;
+        at += (tap >> d & 1) == 0 ? place[d][0] : place[d][1];
+        product *= (tap >> d & 1) == 0 ? weight[d][0] : weight[d][1];
+      }
+      sum += product * LoadOne<T>(call.from, call.element, plane * step + at);
+    }
+    StoreOne<T>(call.to, call.output_element, plane * call.points.divisor + point, sum);
   }
 }
 

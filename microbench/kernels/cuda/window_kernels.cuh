@@ -24,6 +24,13 @@ __global__ void __launch_bounds__(kWindowThreads) ResampleKernel(const __grid_co
 }
 
 template <class T>
+__global__ void __launch_bounds__(kWindowThreads) GridKernel(const __grid_constant__ GridCall argument) {
+  GridCall call = argument;
+  INFIMUM_KNOWN(call)
+  GridThread<T>(call, ThreadNumber());
+}
+
+template <class T>
 __global__ void __launch_bounds__(kWindowThreads) ResponseKernel(const __grid_constant__ ResponseCall argument) {
   ResponseCall call = argument;
   INFIMUM_KNOWN(call)

@@ -87,7 +87,9 @@ std::optional<ResampleCall> ResampleCallOf(const ResampleConfig& config, const c
   // What lies between two integers is rounded, by f32 now and then to the other one.
   const DataType output = config.types.output;
   if (config.kind != ResampleKind::kNearest && IsInteger(output) && BitsPerElement(output) > 8) return std::nullopt;
+  const bool aligned = values.aligned_corners != 0;
   auto call = CallOf<ResampleCall>(*arithmetic, config.types);
+  if (aligned) call.shift = 0;
   call.taps = TapsPerDimension(config.kind);
   call.count = static_cast<std::uint32_t>(count);
   call.cubic = cpu::kUsualValues.cubic_coefficient;
@@ -107,12 +109,54 @@ std::optional<ResampleCall> ResampleCallOf(const ResampleConfig& config, const c
       call.twice_output[call.rank] = FastDivisor(2 * out);
       call.input[call.rank] = static_cast<std::int32_t>(in);
       call.input_step[call.rank] = step;
-      call.ratio[call.rank++] = static_cast<double>(in) / static_cast<double>(out);
+      call.ratio[call.rank++] =
+          aligned ? static_cast<double>(in - 1) / static_cast<double>(std::max<std::int64_t>(out - 1, 1))
+                  : static_cast<double>(in) / static_cast<double>(out);
     }
     previous_stays = stays;
     step *= in;
   }
   return call;
+}
+
+std::vector<KernelOffer> GridOffers(const ResampleConfig& config, const cpu::LayerValues& values) {
+  const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
+  const std::size_t rank = config.input.rank() - 2;
+  const std::int64_t points = ElementCount(config.output) / (config.output.dims[0] * config.output.dims[1]);
+  if (!arithmetic || !RealArithmetic(config.types.output) || rank > 3 || !FitsCount(ElementCount(config.output)))
+    return {};
+  if (RealArithmetic(config.types.weights) != arithmetic) return {};
+  auto call = CallOf<GridCall>(*arithmetic, config.types);
+  call.grid_element = ElementOf(config.types.weights);
+  call.rank = static_cast<int>(rank);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t in = config.input.dims[config.input.rank() - 1 - d];
+    // f32 tells elements apart up to here.
+    if (in > std::int64_t{1} << 23) return {};
+    call.input[d] = static_cast<std::int32_t>(in);
+  }
+  call.channels = static_cast<std::uint32_t>(config.input.dims[1]);
+  call.aligned_corners = values.aligned_corners != 0;
+  call.border = values.border != 0;
+  call.points = FastDivisor(points);
+  std::vector<KernelOffer> offers;
+  const auto add = [&](std::uint32_t each) {
+    GridCall own = call;
+    own.each = each;
+    own.groups = FastDivisor(Divided(config.input.dims[1], std::int64_t{each}));
+    own.count = static_cast<std::uint32_t>(config.output.dims[0] * own.groups.divisor * points);
+    const auto make = [own](const KernelBuffers& buffers) {
+      GridCall made = own;
+      made.from = buffers.operands[0];
+      made.grid = buffers.operands[1];
+      made.to = buffers.outputs[0];
+      return std::vector<KernelCall>{made};
+    };
+    offers.push_back({"grid:channels" + std::to_string(each), 0, make});
+  };
+  for (const std::uint32_t each : {1U, 4U, 16U})
+    if (each <= call.channels) add(each);
+  return offers;
 }
 
 Shape ChannelsLast(Shape shape) {
@@ -123,6 +167,8 @@ Shape ChannelsLast(Shape shape) {
 }  // namespace
 
 std::vector<KernelOffer> OffersFor(const ResampleConfig& config, const cpu::LayerValues& values) {
+  if (config.kind == ResampleKind::kGridSample && config.types.weights != DataType::kNone)
+    return GridOffers(config, values);
   const std::optional<ResampleCall> call = ResampleCallOf(config, values);
   if (!call) return {};
   std::vector<KernelOffer> offers{OneCall("resample:simple", *call)};

@@ -100,6 +100,8 @@ class Finder {
       } else if (const auto* normalization = std::get_if<NormalizationConfig>(&config);
                  normalization != nullptr && normalization->kind == NormalizationKind::kBatch) {
         GrowEpilogue("normalization-epilogue", *step);
+      } else if (normalization != nullptr || std::holds_alternative<SoftmaxConfig>(config)) {
+        ProposeQuantizedRows(Growth(steps_, *step));
       } else if (std::holds_alternative<PointwiseConfig>(config)) {
         GrowChain(*step);
         GrowPrologue(*step);
@@ -186,8 +188,36 @@ class Finder {
       Growth growth(steps_, same[0]);
       for (std::size_t i = 1; i < same.size(); ++i)
         if (growth.layers().size() + same[i].layers.size() <= kMostFused) growth.Add(same[i]);
-      if (steps_.IsConvex(growth.layers())) Propose("shared-input", growth, growth.Leaving());
+      if (!steps_.IsConvex(growth.layers())) continue;
+      Propose("shared-input", growth, growth.Leaving());
+      ProposeJoined(std::span(same).first(growth.members().size()));
     }
+  }
+
+  // One product by all their weights side by side, whose result holds theirs as columns: what frameworks make of them
+  // that join weights. Its readers step over the others' columns.
+  void ProposeJoined(std::span<const FusionStep> products) {
+    MatMulConfig joined = std::get<MatMulConfig>(products[0].config);
+    FusableRegion region{"joined-product", {}, joined, products[0].operands, {}, {{}}, {{}}};
+    std::int64_t columns = 0;
+    for (const FusionStep& step : products) {
+      const auto& config = std::get<MatMulConfig>(step.config);
+      const std::int64_t depth = config.b.dims[config.b.rank() - 2];
+      const bool is_one_matrix = ElementCount(config.b) == depth * config.b.dims.back();
+      if (!is_one_matrix || config.scales != joined.scales || config.activations != joined.activations ||
+          (config.scales.any() && config.scales.columns != 1))
+        return;
+      columns += config.b.dims.back();
+      region.layers.insert(region.layers.end(), step.layers.begin(), step.layers.end());
+      region.outputs.push_back(step.output);
+    }
+    joined.b.dims.back() = columns;
+    if (!Validate(LayerConfig(joined)).ok()) return;
+    std::ranges::sort(region.layers);
+    region.members = {region.layers};
+    region.layers = steps_.WithInnerViews(region.layers);
+    region.workload = LayerConfig(joined);
+    regions_.push_back(std::move(region));
   }
 
   // x * cosines + (x's halves swapped, one of them negated) * sines: two products and a sum of elements, as which the
@@ -449,6 +479,24 @@ class Finder {
       const bool is_residual = is_normalization && outputs.size() == 2 && outputs[0] + 1 == last;
       if (outputs.size() == 1 || is_residual)
         Propose(is_normalization ? "normalization-prologue" : "softmax-prologue", growth, outputs);
+      ProposeQuantizedRows(growth);
+    }
+  }
+
+  // A normalization or softmax, perhaps with what makes its elements, and the QuantizeLinear that reads it: a quantized
+  // model has one before its products. The result, and the residual before it, may go on beside.
+  void ProposeQuantizedRows(const Growth& rows) {
+    const ValueId read = rows.members().back().output;
+    for (LayerId reader : steps_.ReadersOf(read)) {
+      std::optional<FusionStep> step = StepAt(reader);
+      if (AsPointwise(step, PointwiseKind::kQuantize) == nullptr || step->operands[0] != read) continue;
+      Growth growth = rows;
+      growth.Add(*std::move(step));
+      const std::size_t last = growth.members().size() - 1;
+      const std::vector<std::size_t> outputs = growth.Leaving();
+      const bool are_rows = std::ranges::all_of(outputs, [last](std::size_t output) { return output + 3 > last; });
+      if (steps_.IsConvex(growth.layers()) && !outputs.empty() && outputs.back() == last && are_rows)
+        Propose("quantized-rows", growth, outputs);
     }
   }
 
@@ -470,11 +518,13 @@ const std::vector<FusionRule>& FusionRules() {
       {"normalization", "a layer or RMS normalization written out in means, roots and quotients"},
       {"normalization-prologue", "element-wise layers, such as a residual sum, and the normalization that reads them"},
       {"softmax-prologue", "element-wise layers, such as scale and mask, and the softmax that reads them"},
+      {"quantized-rows", "a normalization or softmax, what makes its elements, and the QuantizeLinear that reads it"},
       {"rotary", "elements turned by the angle of their position, halves swapped and negated"},
       {"causal-convolution",
        "a convolution of each channel with the state before it, its next state, and an activation"},
       {"linear-attention", "a state's decay, the outer product added to it, and what a query reads of it"},
       {"shared-input", "matrix products of one input by weights of their own, such as queries, keys and values"},
+      {"joined-product", "such products as one, by their weights side by side"},
       {"attention", "queries times keys, scale, mask, softmax, times values"},
   };
   return rules;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "infimum/layer/number_types.h"
+#include "src/core/layer/small_float.h"
 
 namespace infimum {
 namespace {
@@ -30,26 +31,6 @@ std::vector<Out> HalfBytes(const Tensor& tensor, std::size_t count, bool is_sign
     result[i] = static_cast<Out>(element);
   }
   return result;
-}
-
-// A floating point format of 16 bits or fewer with an implicit leading one and subnormals. Infinities
-// and NaN become what the format's exponent says; e4m3 has neither infinity nor more than one NaN.
-double SmallFloat(unsigned bits, int exponent_bits, int mantissa_bits, bool has_infinity) {
-  const unsigned sign = (bits >> (exponent_bits + mantissa_bits)) & 1u;
-  const unsigned exponent = (bits >> mantissa_bits) & ((1u << exponent_bits) - 1);
-  const unsigned mantissa = bits & ((1u << mantissa_bits) - 1);
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  const bool top = exponent == (1u << exponent_bits) - 1;
-  double magnitude = 0;
-  if (top && has_infinity)
-    magnitude = mantissa == 0 ? INFINITY : NAN;
-  else if (top && !has_infinity && mantissa == (1u << mantissa_bits) - 1)
-    magnitude = NAN;
-  else if (exponent == 0)
-    magnitude = std::ldexp(mantissa, 1 - bias - mantissa_bits);
-  else
-    magnitude = std::ldexp(mantissa + (1u << mantissa_bits), static_cast<int>(exponent) - bias - mantissa_bits);
-  return sign != 0 ? -magnitude : magnitude;
 }
 
 // The element count of a tensor whose bytes fit its shape.
@@ -89,19 +70,24 @@ std::optional<std::vector<double>> NumbersOf(const Tensor* tensor) {
       return Elements<float, double>(*tensor, *count);
     case DataType::kF16:
       for (const unsigned bits : Elements<std::uint16_t, unsigned>(*tensor, *count))
-        result.push_back(SmallFloat(bits, 5, 10, true));
+        result.push_back(SmallFloatOf(tensor->type)->ValueOf(bits));
       return result;
     case DataType::kBF16:
       for (const std::uint32_t bits : Elements<std::uint16_t, std::uint32_t>(*tensor, *count))
         result.push_back(std::bit_cast<float>(bits << 16));
       return result;
     case DataType::kF8E4M3:
-      for (const unsigned bits : Elements<std::uint8_t, unsigned>(*tensor, *count))
-        result.push_back(SmallFloat(bits, 4, 3, false));
-      return result;
     case DataType::kF8E5M2:
       for (const unsigned bits : Elements<std::uint8_t, unsigned>(*tensor, *count))
-        result.push_back(SmallFloat(bits, 5, 2, true));
+        result.push_back(SmallFloatOf(tensor->type)->ValueOf(bits));
+      return result;
+    case DataType::kF8E8M0:
+      for (const unsigned bits : Elements<std::uint8_t, unsigned>(*tensor, *count))
+        result.push_back(PowerOfScale(bits));
+      return result;
+    case DataType::kF4E2M1:
+      for (const unsigned bits : HalfBytes<unsigned>(*tensor, *count, false))
+        result.push_back(SmallFloatOf(tensor->type)->ValueOf(bits));
       return result;
     default:
       return WholeNumbers<double>(*tensor, *count);

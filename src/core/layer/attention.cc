@@ -25,12 +25,10 @@ std::int64_t SeeingRows(const AttentionConfig& config) {
 }
 
 // 1 + 2 + ... + n
-ExactCount SumUpTo(std::int64_t n) {
-  return n % 2 == 0 ? ExactCount(n / 2) * (n + 1) : ExactCount(n) * ((n + 1) / 2);
-}
+ExactCount SumUpTo(std::int64_t n) { return n % 2 == 0 ? ExactCount(n / 2) * (n + 1) : ExactCount(n) * ((n + 1) / 2); }
 
-// (query, key) pairs that the mask leaves. The last of the seeing rows sees all kv or the window, each one before it one
-// less where the window is not full.
+// (query, key) pairs that the mask leaves. The last of the seeing rows sees all kv or the window, each one before it
+// one less where the window is not full.
 ExactCount UnmaskedPairs(const AttentionConfig& config) {
   if (config.mask != AttentionMask::kCausal) return ExactCount(config.q) * config.kv;
   const std::int64_t rows = SeeingRows(config), first = config.kv - rows;  // that one less than the first row sees
@@ -40,9 +38,7 @@ ExactCount UnmaskedPairs(const AttentionConfig& config) {
 }
 
 // Of keys and values: those before the first query's window are seen by none.
-std::int64_t SeenPositions(const AttentionConfig& config) {
-  return config.kv - SeenBy(config, 0).begin;
-}
+std::int64_t SeenPositions(const AttentionConfig& config) { return config.kv - SeenBy(config, 0).begin; }
 
 Status CheckMasks(const AttentionConfig& config) {
   constexpr std::size_t kMostMasks = 4;

@@ -103,6 +103,12 @@ INFIMUM_FORMULA std::make_unsigned_t<T> ShiftLeft(T a, T b) {
   return Wrap(a) << (Wrap(b) & (sizeof(T) * 8 - 1));
 }
 
+// Where a grid's number from -1 to 1 lies in a dimension of `size` elements (ONNX, GridSample).
+template <class T>
+INFIMUM_FORMULA T GridPosition(T number, T size, bool aligned_corners) {
+  return aligned_corners ? (number + 1) / 2 * (size - 1) : ((number + 1) * size - 1) / 2;
+}
+
 // The weights of the four neighbours of a point that is `t` behind the second: cubic convolution, coefficient `a`.
 template <class T>
 INFIMUM_FORMULA void CubicWeights(T t, T a, T (&weights)[4]) {

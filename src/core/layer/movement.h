@@ -4,10 +4,12 @@
 //   movement kind=concat dtype=f32:-:f32 in=1x64x3136,1x32x3136 out=1x96x3136 axis=1
 //   movement kind=gather dtype=f32:s64:f32 in=30522x768 out=128x768 axis=0 indices=128
 //   resample kind=linear dtype=f32:-:f32 in=1x256x10x10 out=1x256x20x20
+//   resample kind=grid_sample dtype=f32:f32:f32 in=1x64x32x32 out=1x64x20x20
 //   reorder dtype=f32:-:f32 in=1x64x56x56 from=nchw to=nChw8c
 //
 // Canonicalize() merges neighbouring dimensions that stay together. Operands: `in`, in order, then
-// the indices of a gather or scatter.
+// the indices of a gather or scatter, or a grid (batch x positions of out x spatial dimensions) where dtype has its
+// type.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +73,7 @@ int TapsPerDimension(ResampleKind kind);
 
 struct ResampleConfig {
   ResampleKind kind = ResampleKind::kNearest;
-  OperandTypes types;
+  OperandTypes types;  // weights: of grid_sample's grid, where it is an operand
   Shape input;
   Shape output;
 
@@ -127,6 +129,7 @@ std::vector<Operand> OutputsOfFamily(const MovementConfig& config);
 // most as many elements as there are outputs.
 Work WorkOf(const ResampleConfig& config);
 Status Validate(const ResampleConfig& config);
+std::vector<Operand> OperandsOfFamily(const ResampleConfig& config);
 
 Work WorkOf(const ReorderConfig& config);
 Status Validate(const ReorderConfig& config);

@@ -40,7 +40,7 @@ Result<Work> ComputeWork(const ResampleConfig& config) {
     INFIMUM_ASSIGN_OR_RETURN(work.direct, (ExactCount(2) * taps * outputs).AsFlops());
   }
   work.conventional = work.direct;
-  work.operand_reads = {SizeOf(config.types.input, std::min(inputs, (taps * outputs).ValueOr(inputs)))};
+  work.operand_reads[0] = SizeOf(config.types.input, std::min(inputs, (taps * outputs).ValueOr(inputs)));
   return work;
 }
 
@@ -54,14 +54,32 @@ int TapsPerDimension(ResampleKind kind) {
 
 Work WorkOf(const ResampleConfig& config) { return ComputeWork(config).value(); }
 
+std::vector<Operand> OperandsOfFamily(const ResampleConfig& config) {
+  std::vector<Operand> operands{{config.input, config.types.input, false}};
+  if (config.types.weights == DataType::kNone) return operands;
+  Shape grid = config.output;
+  grid.dims.erase(grid.dims.begin() + 1);
+  grid.dims.push_back(static_cast<std::int64_t>(config.input.rank()) - 2);
+  operands.push_back({std::move(grid), config.types.weights, false});
+  return operands;
+}
+
 Status Validate(const ResampleConfig& config) {
-  INFIMUM_RETURN_IF_ERROR(CheckTypes(config.types, false));
+  const bool has_grid = config.types.weights != DataType::kNone;
+  INFIMUM_RETURN_IF_ERROR(CheckTypes(config.types, has_grid));
+  if (has_grid && (config.kind != ResampleKind::kGridSample || !IsFloatingPoint(config.types.weights)))
+    return Error{"dtype has the type of a grid, which is grid_sample's, of floats"};
   INFIMUM_RETURN_IF_ERROR(CheckTensor("in", config.input));
   INFIMUM_RETURN_IF_ERROR(CheckTensor("out", config.output));
   const std::string shapes = "in=" + Format(config.input) + " and out=" + Format(config.output);
   if (config.input.rank() != config.output.rank()) return Error{shapes + " differ in rank"};
   if (SamplesAnywhere(config.kind) && config.input.rank() < 3)
     return Error{shapes + " have no spatial dimensions, write batch x channels x spatial ones"};
+  if (has_grid) {
+    if (config.input.dims[0] != config.output.dims[0] || config.input.dims[1] != config.output.dims[1])
+      return Error{shapes + " differ in batch or channels, which a grid keeps"};
+    INFIMUM_RETURN_IF_ERROR(CheckTensor("the grid's shape", OperandsOfFamily(config)[1].shape));
+  }
   INFIMUM_RETURN_IF_ERROR(ComputeWork(config));
   return {};
 }

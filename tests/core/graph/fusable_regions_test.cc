@@ -251,6 +251,35 @@ TEST(FusableRegions, AResidualSumIsAnOutputBesideItsNormalization) {
   EXPECT_THAT(region.outputs, ElementsAre(sum, out));
 }
 
+// The quantized rows go to products; the normalized ones may go on as a residual.
+TEST(FusableRegions, ANormalizationIsQuantizedAtOnce) {
+  for (const bool goes_on : {false, true}) {
+    Builder model;
+    const ValueId x = model.Input("x", {8, 16});
+    NormalizationConfig norm;
+    norm.kind = NormalizationKind::kLayer;
+    norm.types = {DataType::kF32, DataType::kNone, DataType::kF32};
+    norm.input = Shape{{8, 16}};
+    norm.axis = 1;
+    const ValueId sum = Add(model, "add", x, model.Input("y", {8, 16}));
+    const ValueId out = model.Measurable("norm", "LayerNormalization", {sum}, norm);
+    PointwiseConfig quantize;
+    quantize.kind = PointwiseKind::kQuantize;
+    quantize.types = {DataType::kF32, DataType::kNone, DataType::kS8};
+    quantize.inputs = {Shape{{8, 16}}};
+    const ValueId bytes = model.Measurable("quantize", "QuantizeLinear", {out}, quantize);
+    model.Output(bytes);
+    if (goes_on) model.Output(Add(model, "next", x, out));
+    const ModelGraph graph = model.Take();
+    EXPECT_THAT(Found(graph),
+                ::testing::IsSupersetOf({"quantized-rows: add norm quantize", "quantized-rows: norm quantize"}));
+    for (const FusableRegion& region : FindFusableRegions(graph)) {
+      if (region.rule != "quantized-rows") continue;
+      EXPECT_EQ(std::get<Region>(region.workload).outputs.size(), goes_on ? 2u : 1u);
+    }
+  }
+}
+
 // A normalization of rows of 16 as exporters wrote it before there was an operator; `mean` alone makes it RMS.
 struct WrittenOut {
   bool has_mean = true;

@@ -54,6 +54,38 @@ TEST(Elements, HalvesAreThoseOfHostTensors) {
   }
 }
 
+TEST(Elements, EightBitFloatsAreThoseOfHostTensors) {
+  const auto check = [](DataType type, auto from, auto to) {
+    double last = 0;
+    for (int bits = 0; bits < 128; ++bits) {
+      const auto stored = static_cast<std::uint8_t>(bits);
+      const double expected = cpu::HostTensor::GetElement(&stored, type, 0);
+      const float value = from(stored);
+      if (!std::isfinite(expected)) {
+        EXPECT_EQ(std::isnan(value), std::isnan(expected)) << bits;
+        continue;
+      }
+      EXPECT_EQ(value, expected) << bits;
+      // Halfway to the one below, and on both sides of it.
+      const auto middle = static_cast<float>((expected + last) / 2);
+      for (const float each : {value, middle, std::nextafter(middle, 1e9F), std::nextafter(middle, 0.0F), -middle}) {
+        std::uint8_t rounded;
+        cpu::HostTensor::SetElement(&rounded, type, 0, each);
+        EXPECT_EQ(to(each), rounded) << each << " as " << Name(type);
+      }
+      last = expected;
+    }
+    for (const float beyond : {450.0F, 470.0F, 60000.0F, 70000.0F, INFINITY, -INFINITY}) {
+      std::uint8_t rounded;
+      cpu::HostTensor::SetElement(&rounded, type, 0, beyond);
+      EXPECT_EQ(to(beyond), rounded) << beyond << " as " << Name(type);
+    }
+    EXPECT_TRUE(std::isnan(from(to(NAN))));
+  };
+  check(DataType::kF8E4M3, FloatFromE4M3, E4M3FromFloat);
+  check(DataType::kF8E5M2, FloatFromE5M2, E5M2FromFloat);
+}
+
 TEST(Elements, IntegersSaturateAndRoundToEven) {
   for (const DataType type : {DataType::kS8, DataType::kU8, DataType::kS16, DataType::kU16, DataType::kS32,
                               DataType::kU32, DataType::kS64, DataType::kU64}) {

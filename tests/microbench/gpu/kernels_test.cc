@@ -412,7 +412,16 @@ TEST(KernelsFor, AChainOfElementWiseMembersIsOneProgramAlsoBeforeRows) {
     const Result<Region> region = ParseRegion(text);
     ASSERT_TRUE(region.ok()) << region.error().message;
     const bool elementwise = std::all_of(region->members.begin(), region->members.end() - 1, IsElementWise);
-    const bool of_rows = elementwise && IsOfRows(region->members.back().config);
+    // Of rows the last member, or the one that a last one quantizes.
+    const auto* last = std::get_if<PointwiseConfig>(&region->members.back().config);
+    const bool is_quantized = last != nullptr && last->kind == PointwiseKind::kQuantize;
+    const auto of_rows_at = [&](std::size_t member) {
+      return std::all_of(region->members.begin(), region->members.begin() + static_cast<std::ptrdiff_t>(member),
+                         IsElementWise) &&
+             IsOfRows(region->members[member].config);
+    };
+    const std::size_t size = region->members.size();
+    const bool of_rows = of_rows_at(size - 1) || (is_quantized && of_rows_at(size - 2));
     const std::vector<KernelOffer> offers = KernelsFor(*region);
     EXPECT_EQ(offers.empty(), !of_rows && !(elementwise && IsElementWise(region->members.back())));
     rows += of_rows;

@@ -331,6 +331,11 @@ void Run(const ResampleCall& call) {
   RunResample<4>(call);
 }
 
+void Run(const GridCall& call) {
+  RunWindows(
+      call, [&](std::int64_t i) { GridThread<float>(call, i); }, [&](std::int64_t i) { GridThread<double>(call, i); });
+}
+
 void Run(const ResponseCall& call) {
   RunWindows(
       call, [&](std::int64_t i) { ResponseThread<float>(call, i); },

@@ -272,6 +272,41 @@ TEST(FuseQuantized, MakesAConvolutionOnEightBits) {
   EXPECT_THAT(conv.origins, ElementsAre("dx", "dw", "db", "conv", "relu", "q"));
 }
 
+// As of integers: what a product of 8-bit floats has behind it decides its result's type. Of a scale for each block
+// there is no one product.
+TEST(FuseQuantized, MakesProductsOfEightBitFloats) {
+  const ModelGraph graph = ReadText(R"(
+    g (float8e4m3fn[8, 64] x, float8e4m3fn[64, 32] w, float8e4m3fn[32, 16] v, float8e4m3fn[16, 8] u,
+       float8e4m3fn[1, 4, 8, 8] image, float8e4m3fn[4, 4, 3, 3] k)
+      => (float8e4m3fn[8, 32] y, float[8, 16] z, float[8, 8] blocks, float[1, 4, 6, 6] c)
+      <float s = {0.1}, float[32] sw = {)" +
+                                    [] {
+                                      std::string ones = "1";
+                                      for (int i = 1; i < 32; ++i) ones += ", 1";
+                                      return ones;
+                                    }() +
+                                    R"(}, float[2, 8] su = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}> {
+      fx = DequantizeLinear (x, s)
+      fw = DequantizeLinear <axis = 1> (w, sw)
+      [first] a = MatMul (fx, fw)
+      [q] y = QuantizeLinear <output_dtype = 17> (a, s)
+      fy = DequantizeLinear (y, s)
+      fv = DequantizeLinear (v, s)
+      [second] z = MatMul (fy, fv)
+      [q2] zq = QuantizeLinear <output_dtype = 17> (z, s)
+      fz = DequantizeLinear (zq, s)
+      fu = DequantizeLinear <axis = 0, block_size = 8> (u, su)
+      [third] blocks = MatMul (fz, fu)
+      fi = DequantizeLinear (image, s)
+      fk = DequantizeLinear (k, s)
+      [conv] c = Conv (fi, fk)
+    })");
+  EXPECT_THAT(Describe(LayerCalled(graph, "first")), HasSubstr("matmul dtype=f8e4m3:f8e4m3:f8e4m3"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "second")), HasSubstr("matmul dtype=f8e4m3:f8e4m3:f32"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "third")), HasSubstr("matmul dtype=f32:f32:f32"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "conv")), HasSubstr("convolution dtype=f8e4m3:f8e4m3:f32"));
+}
+
 // Folded into floating point, the weights would count four times their bytes.
 TEST(FuseQuantized, AFloatMatMulReadsItsQuantizedWeightsAsStored) {
   const ModelGraph graph = ReadText(R"(

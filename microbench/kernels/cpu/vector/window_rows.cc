@@ -95,4 +95,9 @@ void PickTwoRow(const float* __restrict x, const std::int32_t* __restrict first,
   for (std::int64_t i = 0; i < count; ++i) y[i] = x[first[i]] + weights[i] * (x[second[i]] - x[first[i]]);
 }
 
+void AddPicked(const float* __restrict x, const std::int32_t* __restrict places, const float* __restrict weights,
+               float* __restrict y, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] += weights[i] * x[places[i]];
+}
+
 }  // namespace infimum::cpu::INFIMUM_ISA

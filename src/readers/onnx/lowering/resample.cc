@@ -31,8 +31,23 @@ Result<Lowering> LowerResize(const NodeView& node) {
   return Resampled(node, kind);
 }
 
-// The grid's coordinates are not in the configuration: two or three numbers for all channels of a point.
-Result<Lowering> LowerGridSample(const NodeView& node) { return Resampled(node, ResampleKind::kGridSample); }
+// The grid is an operand where the samples are linear, which the kind says; of others the input alone is counted.
+Result<Lowering> LowerGridSample(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape output, OutputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string mode, Text(node, "mode", "linear"));
+  INFIMUM_ASSIGN_OR_RETURN(const ResampleKind kind, KindOf(mode));
+  if (kind != ResampleKind::kLinear) return Resampled(node, ResampleKind::kGridSample);
+  INFIMUM_ASSIGN_OR_RETURN(OperandTypes types, UnaryTypes(node));
+  INFIMUM_ASSIGN_OR_RETURN(types.weights, InputType(node, 1));
+  const ResampleConfig config{ResampleKind::kGridSample, types, input, output};
+  INFIMUM_ASSIGN_OR_RETURN(const Shape grid, InputShape(node, 1));
+  INFIMUM_RETURN_IF_ERROR(Validate(config));
+  if (grid != OperandsOf(LayerConfig(config))[1].shape)
+    return Error{"a grid of " + Format(grid) + " does not fit input " + Format(input) + " and output " +
+                 Format(output)};
+  return Measurable(config, {0, 1});
+}
 
 // MaxRoiPool takes the largest element of the region in place of interpolating; the traffic is the same.
 Result<Lowering> LowerRegions(const NodeView& node) { return Resampled(node, ResampleKind::kRoiAlign); }

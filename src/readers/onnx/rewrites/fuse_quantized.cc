@@ -15,7 +15,7 @@ namespace {
 
 using Ids = std::vector<std::optional<ValueId>>;
 
-// A tensor on 8 bits with what makes it a number again.
+// A tensor on 8 bits, integers or floats, with what makes it a number again.
 struct Quantized {
   Layer* dequantize = nullptr;
   std::optional<ValueId> tensor;
@@ -48,8 +48,16 @@ class QuantizedFusion {
   }
 
  private:
+  DataType TypeOf(std::optional<ValueId> id) const { return id ? graph_.value(*id).type : DataType::kNone; }
   bool Is8Bit(std::optional<ValueId> id) const {
-    return id && (graph_.value(*id).type == DataType::kU8 || graph_.value(*id).type == DataType::kS8);
+    return TypeOf(id) == DataType::kU8 || TypeOf(id) == DataType::kS8 || IsFloat8(id);
+  }
+  bool IsFloat8(std::optional<ValueId> id) const {
+    return TypeOf(id) == DataType::kF8E4M3 || TypeOf(id) == DataType::kF8E5M2;
+  }
+
+  bool AnyFloat8(const Ids& ids) const {
+    return std::ranges::any_of(ids, [&](std::optional<ValueId> id) { return IsFloat8(id); });
   }
 
   // What a DequantizeLinear made of an 8-bit tensor with constant scale and zero point.
@@ -61,6 +69,8 @@ class QuantizedFusion {
     if (!Is8Bit(result.tensor) || !edit_.IsConstant(result.scale)) return std::nullopt;
     if (result.zero_point && !edit_.IsConstant(result.zero_point)) return std::nullopt;
     if (whole_tensor && !IsScalar(result.scale)) return std::nullopt;
+    // A scale for each block of a dimension is none of the product's.
+    if (!IsScalar(result.scale) && graph_.value(*result.scale).shape->rank() != 1) return std::nullopt;
     return result;
   }
 
@@ -80,6 +90,7 @@ class QuantizedFusion {
   bool Saturates(const Layer& activation, const Layer& quantize) const {
     const std::optional<double> scale = edit_.NumberOf(InputOf(quantize, 1));
     const double zero = InputOf(quantize, 2) ? edit_.NumberOf(InputOf(quantize, 2)).value_or(NAN) : 0.0;
+    if (IsFloat8(quantize.outputs[0])) return false;  // whose negative numbers remain
     const bool is_signed = graph_.value(*quantize.outputs[0]).type == DataType::kS8;
     const double least = scale.value_or(NAN) * ((is_signed ? -128 : 0) - zero);
     const double most = scale.value_or(NAN) * ((is_signed ? 127 : 255) - zero);
@@ -177,7 +188,11 @@ class QuantizedFusion {
     std::vector<Layer*> absorbed = {a->dequantize, b->dequantize};
     const std::optional<ValueId> bias = Bias(InputOf(layer, 2), absorbed);
     if (bias && !edit_.IsConstant(bias)) return false;
-    const std::optional<Ending> ending = EndingOf(layer);
+    // Products are of integers or of floats; of floats cuDNN and cuBLASLt have them as of integers.
+    const bool is_float = IsFloat8(a->tensor);
+    if (is_float != IsFloat8(b->tensor)) return false;
+    std::optional<Ending> ending = EndingOf(layer);
+    if (ending && IsFloat8(ending->quantize->outputs[0]) != is_float) ending.reset();
     if (!ending) {
       // No 8-bit result: integers are multiplied, and the sum becomes floating point at once.
       if (layer.op == "MatMul")
@@ -186,6 +201,11 @@ class QuantizedFusion {
       else if (layer.op == "Gemm")
         Become(layer, "com.microsoft.QGemm",
                {a->tensor, a->scale, a->zero_point, b->tensor, b->scale, b->zero_point, bias}, {}, absorbed);
+      else if (is_float)
+        Become(
+            layer, "QLinearConv",
+            {a->tensor, a->scale, a->zero_point, b->tensor, b->scale, b->zero_point, std::nullopt, std::nullopt, bias},
+            {}, absorbed);
       else
         return false;
       return true;
@@ -210,7 +230,7 @@ class QuantizedFusion {
     const std::optional<Quantized> a = Dequantized(InputOf(layer, 0), true);
     const std::optional<Quantized> b = Dequantized(InputOf(layer, 1), true);
     const std::optional<Ending> ending = EndingOf(layer);
-    if (!a || !b || !ending) return false;
+    if (!a || !b || !ending || AnyFloat8({a->tensor, b->tensor, ending->quantize->outputs[0]})) return false;
     Become(layer, "com.microsoft.QLinear" + layer.op,
            {a->tensor, a->scale, a->zero_point, b->tensor, b->scale, b->zero_point, ending->quantize->inputs[1],
             InputOf(*ending->quantize, 2)},
@@ -225,7 +245,7 @@ class QuantizedFusion {
     std::vector<Layer*> absorbed;
     for (const std::optional<ValueId>& input : layer.inputs) {
       const std::optional<Quantized> part = Dequantized(input, true);
-      if (!part) return false;
+      if (!part || AnyFloat8({part->tensor, ending->quantize->outputs[0]})) return false;
       inputs.insert(inputs.end(), {part->tensor, part->scale, part->zero_point});
       absorbed.push_back(part->dequantize);
     }
@@ -256,7 +276,8 @@ class QuantizedFusion {
     if (form == std::end(kForms)) return false;
     const std::optional<Quantized> a = Dequantized(InputOf(layer, 0), true);
     const std::optional<Ending> ending = EndingOf(layer);
-    if (!a || !ending || (ending->activation != nullptr)) return false;
+    if (!a || !ending || ending->activation != nullptr || AnyFloat8({a->tensor, ending->quantize->outputs[0]}))
+      return false;
     if (layer.op == "ReduceMean" && InputOf(layer, 1)) {
       const std::optional<std::vector<std::int64_t>> axes = edit_.IntegersIn(InputOf(layer, 1));
       if (!axes) return false;
