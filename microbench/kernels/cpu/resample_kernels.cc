@@ -159,11 +159,15 @@ MadeProgram MakeSeparable(const ResampleConfig& config, const ScalarValues& valu
   });
 }
 
-// First places and weights of all points, then plane by plane: the channels of a point share them.
+// First places and weights of all points, then plane by plane: the channels of a point share them. By point, four taps
+// go through several planes at once; else each tap gathers for many points of one plane.
 class GridProgram : public Program {
  public:
-  GridProgram(const ResampleConfig& config, const ScalarValues& values)
-      : config_(config), values_(values), spatial_(static_cast<std::int64_t>(config.input.rank()) - 2) {}
+  GridProgram(const ResampleConfig& config, const ScalarValues& values, bool by_point)
+      : config_(config),
+        values_(values),
+        by_point_(by_point),
+        spatial_(static_cast<std::int64_t>(config.input.rank()) - 2) {}
 
   Status Prepare(const Problem& problem) {
     problem_ = problem;
@@ -187,6 +191,16 @@ class GridProgram : public Program {
     const std::int64_t images = config_.input.dims[0], channels = config_.input.dims[1];
     const std::int64_t blocks = (points_ + kPoints - 1) / kPoints;
     ParallelEach(images * blocks, 1, 1, [&](std::int64_t i) { FindTaps(i / blocks, i % blocks * kPoints); });
+    if (by_point_) {
+      const std::int64_t groups = (channels + kPlanes - 1) / kPlanes;
+      ParallelEach(images * groups, 1, 1, [&](std::int64_t i) {
+        const std::int64_t image = i / groups, first = i % groups * kPlanes, plane = image * channels + first;
+        Kernels().sample_planes(input_->Read(plane * plane_, plane_, nullptr), plane_, places_ + 4 * image * points_,
+                                weights_ + 4 * image * points_, output_->Target(plane * points_, nullptr), points_,
+                                std::min(kPlanes, channels - first), points_);
+      });
+      return {};
+    }
     ParallelEach(images * channels, 1, 1, [&](std::int64_t plane) { Sample(plane, plane / channels); });
     return {};
   }
@@ -194,19 +208,22 @@ class GridProgram : public Program {
   Bytes footprint() const override { return FootprintOf(problem_); }
 
  private:
-  static constexpr std::int64_t kPoints = 256;
+  static constexpr std::int64_t kPoints = 256, kPlanes = 4;
 
-  // Of an image's points from `first` on; tap by tap, each for all points of the image.
+  // Of an image's points from `first` on: point by point, or tap by tap, each for all points of the image.
   void FindTaps(std::int64_t image, std::int64_t first) {
     const std::int64_t count = std::min(kPoints, points_ - first);
     float* const buffer = scratch_->Row(0);
     const float* const numbers = grid_->Read((image * points_ + first) * spatial_, count * spatial_, buffer);
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t step = 1;
-      const std::size_t at = static_cast<std::size_t>(image * points_) * taps_ + static_cast<std::size_t>(first + i);
+      const std::int64_t point = image * points_ + first + i;
+      const auto tap_step = static_cast<std::size_t>(by_point_ ? 1 : points_);
+      const auto at = static_cast<std::size_t>(
+          by_point_ ? 4 * point : point + image * points_ * (static_cast<std::int64_t>(taps_) - 1));
       for (std::size_t tap = 0; tap < taps_; ++tap) {
-        places_[at + tap * static_cast<std::size_t>(points_)] = 0;
-        weights_[at + tap * static_cast<std::size_t>(points_)] = 1;
+        places_[at + tap * tap_step] = 0;
+        weights_[at + tap * tap_step] = 1;
       }
       // The numbers of a point are of the innermost dimension first.
       for (std::int64_t n = 0; n < spatial_; ++n) {
@@ -214,9 +231,8 @@ class GridProgram : public Program {
         const ResampleTaps read = GridTapsOf(in, numbers[i * spatial_ + n], values_);
         for (std::size_t tap = 0; tap < taps_; ++tap) {
           const std::size_t side = tap >> n & 1;
-          places_[at + tap * static_cast<std::size_t>(points_)] +=
-              static_cast<std::int32_t>(read.position[side] * step);
-          weights_[at + tap * static_cast<std::size_t>(points_)] *= static_cast<float>(read.weight[side]);
+          places_[at + tap * tap_step] += static_cast<std::int32_t>(read.position[side] * step);
+          weights_[at + tap * tap_step] *= static_cast<float>(read.weight[side]);
         }
         step *= in;
       }
@@ -244,6 +260,7 @@ class GridProgram : public Program {
 
   ResampleConfig config_;
   ScalarValues values_;
+  bool by_point_;  // four taps of f32; the other way their rows would lie in the same few sets of a cache
   std::int64_t spatial_, plane_ = 0, points_ = 0;
   std::size_t taps_ = 4;
   Problem problem_;
@@ -271,9 +288,15 @@ std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config, const Laye
   if (config.kind == ResampleKind::kGridSample && config.types.weights != DataType::kNone) {
     if (!FitsFloat(config.types.weights) || ElementsBetween(config.input, 2, config.input.rank()) > INT32_MAX)
       return {};
-    return {KernelOffer("resample-grid", [config, own = ScalarValues(values)](const Problem& problem) -> MadeProgram {
-      return Prepared<Program>(std::make_unique<GridProgram>(config, own), problem);
-    })};
+    const auto offer = [&](const char* name, bool by_point) {
+      return KernelOffer(name, [config, by_point, own = ScalarValues(values)](const Problem& problem) -> MadeProgram {
+        return Prepared<Program>(std::make_unique<GridProgram>(config, own, by_point), problem);
+      });
+    };
+    std::vector<Offer> offers{offer("resample-grid", false)};
+    if (config.input.rank() == 4 && config.types.input == DataType::kF32 && config.types.output == DataType::kF32)
+      offers.push_back(offer("resample-grid-points", true));
+    return offers;
   }
   if (config.kind != ResampleKind::kLinear && config.kind != ResampleKind::kCubic) return {};
   return {KernelOffer(

@@ -133,7 +133,10 @@ struct StoredThread {
   INFIMUM_HOST_DEVICE void LoadBlock(std::uint32_t of_block, std::uint32_t column, float (&scale)[kStoredColumns],
                                      float (&zero)[kStoredColumns]) const {
     const std::int64_t at = static_cast<std::int64_t>(of_block) * call.columns + column;
-    if (call.scale_number != StoredNumber::kInteger) {
+    if (call.scales == nullptr) {
+      INFIMUM_UNROLL
+      for (int c = 0; c < kStoredColumns; ++c) scale[c] = 1;
+    } else if (call.scale_number != StoredNumber::kInteger) {
       INFIMUM_UNROLL
       for (int c = 0; c < kStoredColumns; ++c)
         scale[c] = FloatOfStored(call.scale_number, static_cast<const std::uint8_t*>(call.scales)[at + c]);

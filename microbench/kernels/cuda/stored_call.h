@@ -33,7 +33,7 @@ struct StoredProductCall {
   Element bias_element = Element::kNone;  // kNone: no bias
   const void* from = nullptr;
   const void* weights = nullptr;
-  const void* scales = nullptr;
+  const void* scales = nullptr;  // null: 1
   const void* zeros = nullptr;
   const void* bias = nullptr;
   void* to = nullptr;

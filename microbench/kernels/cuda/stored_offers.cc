@@ -36,19 +36,21 @@ std::optional<StoredProductCall> CallFor(const MatMulConfig& config) {
   const std::int64_t depth = config.b.dims[rank - 2], columns = config.b.dims[rank - 1];
   const std::int64_t rows = ElementCount(config.a) / depth;
   const auto is_float32 = [](DataType type) { return RealArithmetic(type) == Arithmetic::kF32; };
-  if (!scales.any() || config.weights != Constness::kConstant || ElementCount(config.b) != depth * columns)
-    return std::nullopt;
+  if (config.weights != Constness::kConstant || ElementCount(config.b) != depth * columns) return std::nullopt;
   const std::optional<StoredNumber> number = NumberOf(types.weights);
   const StoredNumber of_scales = NumberOf(scales.type).value_or(StoredNumber::kInteger);
   if (!number || *number == StoredNumber::kF8E8M0 || !is_float32(types.input) || !is_float32(types.output))
     return std::nullopt;
-  if (!is_float32(scales.type) && of_scales != StoredNumber::kF8E4M3 && of_scales != StoredNumber::kF8E8M0)
+  if (scales.any() && !is_float32(scales.type) && of_scales != StoredNumber::kF8E4M3 &&
+      of_scales != StoredNumber::kF8E8M0)
     return std::nullopt;
   const bool may_have_zeros = *number == StoredNumber::kInteger;
   if (scales.zero_points != DataType::kNone && (!may_have_zeros || scales.zero_points != types.weights))
     return std::nullopt;
-  const bool is_one_block = scales.rows >= depth;
-  if (scales.columns != 1 || depth % kStoredStep != 0 || columns % kStoredColumns != 0) return std::nullopt;
+  // A single scale for all is a value: it is a factor of the result.
+  const bool is_one_block = !scales.any() || scales.rows >= depth;
+  if ((scales.any() && scales.columns != 1) || depth % kStoredStep != 0 || columns % kStoredColumns != 0)
+    return std::nullopt;
   if ((!is_one_block && scales.rows % kStoredStep != 0) || !FitsCount(depth * 2)) return std::nullopt;
   if (!FitsCount(columns * kMostRows * 2) || !FitsCount(rows)) return std::nullopt;
   StoredProductCall call;
@@ -65,7 +67,7 @@ std::optional<StoredProductCall> CallFor(const MatMulConfig& config) {
   call.rows = static_cast<std::uint32_t>(rows);
   call.depth = static_cast<std::uint32_t>(depth);
   call.columns = static_cast<std::uint32_t>(columns);
-  call.block = static_cast<std::uint32_t>(std::min(scales.rows, depth));
+  call.block = static_cast<std::uint32_t>(is_one_block ? depth : scales.rows);
   call.tiles = FastDivisor(Divided(columns, kStoredTile));
   return call;
 }
@@ -77,7 +79,7 @@ std::vector<KernelCall> Bound(StoredProductCall call, const KernelBuffers& buffe
   call.from = buffers.operands[0];
   call.weights = buffers.operands[1];
   if (has_bias) call.bias = buffers.operands[2];
-  call.scales = buffers.operands[scales];
+  if (buffers.operands.size() > scales) call.scales = buffers.operands[scales];
   if (call.has_zeros) call.zeros = buffers.operands[scales + 1];
   call.to = buffers.outputs[0];
   call.is_aligned = IsAligned(call.from, PackAlignment(call.element, kStoredStep));
@@ -130,7 +132,7 @@ std::optional<KernelOffer> DequantizationOf(const MatMulConfig& config) {
   return KernelOffer{"stored:expand", 0, [own = *call](const KernelBuffers& buffers) {
                        StoredProductCall made = own;
                        made.weights = buffers.operands[0];
-                       made.scales = buffers.operands[1];
+                       if (buffers.operands.size() > 1) made.scales = buffers.operands[1];
                        if (made.has_zeros) made.zeros = buffers.operands[2];
                        made.to = buffers.outputs[0];
                        return std::vector<KernelCall>{made};

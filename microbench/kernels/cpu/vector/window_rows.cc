@@ -100,4 +100,37 @@ void AddPicked(const float* __restrict x, const std::int32_t* __restrict places,
   for (std::int64_t i = 0; i < count; ++i) y[i] += weights[i] * x[places[i]];
 }
 
+namespace {
+
+template <int kPlanes>
+void SampleSome(const float* x, std::int64_t x_step, const std::int32_t* places, const float* weights, float* y,
+                std::int64_t y_step, std::int64_t count) {
+  // Written where they belong results would seem to be what is read next, as planes lie whole pages apart.
+  constexpr std::int64_t kStaged = 64;
+  float sums[kPlanes][kStaged];
+  for (std::int64_t begin = 0; begin < count; begin += kStaged) {
+    const std::int64_t some = count - begin < kStaged ? count - begin : kStaged;
+    for (std::int64_t i = 0; i < some; ++i) {
+      const std::int32_t* const at = places + 4 * (begin + i);
+      const float* const weight = weights + 4 * (begin + i);
+      for (int c = 0; c < kPlanes; ++c) {
+        const float* const from = x + c * x_step;
+        sums[c][i] =
+            weight[0] * from[at[0]] + weight[1] * from[at[1]] + weight[2] * from[at[2]] + weight[3] * from[at[3]];
+      }
+    }
+    for (int c = 0; c < kPlanes; ++c)
+      for (std::int64_t i = 0; i < some; ++i) y[c * y_step + begin + i] = sums[c][i];
+  }
+}
+
+}  // namespace
+
+void SamplePlanes(const float* x, std::int64_t x_step, const std::int32_t* places, const float* weights, float* y,
+                  std::int64_t y_step, std::int64_t planes, std::int64_t count) {
+  std::int64_t c = 0;
+  for (; c + 4 <= planes; c += 4) SampleSome<4>(x + c * x_step, x_step, places, weights, y + c * y_step, y_step, count);
+  for (; c < planes; ++c) SampleSome<1>(x + c * x_step, x_step, places, weights, y + c * y_step, y_step, count);
+}
+
 }  // namespace infimum::cpu::INFIMUM_ISA
