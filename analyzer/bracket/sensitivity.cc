@@ -72,7 +72,10 @@ WhatIfOutcome SolveAgain(const BoundsProblem& problem, const CombinedBounds& com
       return is_gapless[layer] || layers[layer].known.status == LatencyStatus::kFree;
     };
     if (!std::ranges::all_of(region.layers, has_no_gap)) continue;
-    region.times.best = std::max(region.times.best - launch, Latency(0));
+    // Not below what the largest of its layers takes at its floor.
+    Latency floor{0};
+    for (const std::size_t layer : region.layers) floor = std::max(floor, layers[layer].known.floor);
+    region.times.best = std::max(std::min(region.times.best, floor), region.times.best - launch);
     for (Latency& occupancy : region.times.occupancy) occupancy = std::min(occupancy, region.times.best);
   }
   const CombinedBounds solved = CombineBounds(changed);

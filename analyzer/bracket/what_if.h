@@ -36,7 +36,7 @@ struct LayerChange {
     kFloor,    // takes its floor, where that is less than its time
     kScaled,   // takes `value` times its time
     kFixed,    // takes `value` microseconds
-    kGapless,  // takes what starting a kernel takes less, where that is known, and not less than its floor
+    kGapless,  // takes what starting a kernel takes less, where that is known (GPUs), and not less than its floor
   };
   LayerId layer;
   Kind kind = Kind::kFree;

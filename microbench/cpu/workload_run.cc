@@ -106,6 +106,12 @@ Result<std::unique_ptr<PreparedRun>> PrepareLayer(const LayerConfig& config, con
 }
 
 std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier, const RegionValues& values) {
+  // No primitive or kernel here has 8-bit floats.
+  const auto is_small = [](DataType type) { return IsFloatingPoint(type) && BitsPerElement(type) <= 8; };
+  for (const RegionMember& member : region.members) {
+    const OperandTypes& types = TypesOf(member.config);
+    if (is_small(types.input) || is_small(types.weights) || is_small(types.output)) return {};
+  }
   std::vector<RegionOffer> offers = PostOperationOffers(region, tier, values);
   for (auto more : {PointwiseChainOffers(region, values), RowChainOffers(region, values),
                     GraphPartitionOffers(region, values), ComposedOffers(region, values)}) {

@@ -101,7 +101,8 @@ constexpr auto kTags = std::to_array<Explained>({
      "Kernels of layers that hold a tenth of the bound or more begin before the one ahead of them has ended: behind "
      "another kernel they may take longer."},
     {"launch-gaps",
-     "A tenth of the bound or more is the gap between a kernel and the next one, which each row holds once. Programs "
+     "A tenth of the layers' times or more is the gap between a kernel and the next one, which each row holds once. "
+     "Programs "
      "whose kernels begin before the one ahead has ended (programmatic dependent launch, one kernel for many layers) "
      "save it: `--what-if gapless:all` says how much."},
     {"observed-candidates",

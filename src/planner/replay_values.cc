@@ -226,7 +226,6 @@ class ValueReader : private LayerFacts {
     double otherwise;
   };
 
-  // Their scale went with the DequantizeLinear that a rewrite took in.
   bool HasSmallFloats() const {
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     if (config == nullptr || std::holds_alternative<MovementConfig>(*config)) return false;
@@ -235,6 +234,7 @@ class ValueReader : private LayerFacts {
                                [](DataType type) { return IsFloatingPoint(type) && BitsPerElement(type) <= 8; });
   }
 
+  // Their scale went with the DequantizeLinear that a rewrite took in.
   bool HasQuantizedWeights() const {
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     if (config == nullptr) return false;

@@ -73,17 +73,18 @@ std::optional<KernelOffer> JoinOffer(const MovementConfig& config) {
     call.whole = splits ? const_cast<void*>(buffers.operands[0]) : buffers.outputs[0];  // read only by a split
     call.unit_bytes = 16;
     while (row * bytes % call.unit_bytes != 0 || !IsAligned(call.whole, call.unit_bytes)) call.unit_bytes /= 2;
+    std::int64_t end = 0;
+    std::vector<std::int64_t> ends;  // in bytes
     for (const Shape& piece : pieces) {
       const auto place = static_cast<std::size_t>(call.parts++);
       void* const part = splits ? buffers.outputs[place] : const_cast<void*>(buffers.operands[place]);
       const std::int64_t width = piece.dims[axis] * inner * bytes;
       while (width % call.unit_bytes != 0 || !IsAligned(part, call.unit_bytes)) call.unit_bytes /= 2;
       call.part[place] = part;
-      call.end[place] = static_cast<std::uint32_t>(width);
+      ends.push_back(end += width);
     }
-    std::uint32_t end = 0;
-    for (int part = 0; part < call.parts; ++part)
-      call.end[part] = end += call.end[part] / static_cast<std::uint32_t>(call.unit_bytes);
+    for (std::size_t part = 0; part < ends.size(); ++part)
+      call.end[part] = static_cast<std::uint32_t>(ends[part] / call.unit_bytes);
     call.row = FastDivisor(row * bytes / call.unit_bytes);
     call.count = static_cast<std::uint32_t>(ElementCount(whole) * bytes / call.unit_bytes);
     return std::vector<KernelCall>{call};

@@ -45,7 +45,8 @@ std::optional<Arithmetic> ArithmeticOf(const PointwiseConfig& config, const cpu:
   // With scales of its own any other layer computes with what its elements stand for: not known here.
   if (values.quantized() && !converts) return std::nullopt;
   if (ReadsQuantized(config.kind)) {
-    if (ElementOf(type) == Element::kF8E4M3 || ElementOf(type) == Element::kF8E5M2) return Arithmetic::kF32;
+    const bool is_small = ElementOf(type) == Element::kF8E4M3 || ElementOf(type) == Element::kF8E5M2;
+    if (is_small && config.kind == PointwiseKind::kDequantize) return Arithmetic::kF32;
     if (!IsInteger(type)) return std::nullopt;
     const bool is_long = BitsPerElement(type) > 32 || type == DataType::kU32;
     return config.types.output == DataType::kF64 || is_long ? Arithmetic::kF64 : Arithmetic::kF32;

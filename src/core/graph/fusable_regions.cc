@@ -1,6 +1,7 @@
 #include "infimum/graph/fusable_regions.h"
 
 #include <algorithm>
+#include <array>
 
 #include "src/core/graph/fusion_patterns.h"
 
@@ -190,12 +191,23 @@ class Finder {
         if (growth.layers().size() + same[i].layers.size() <= kMostFused) growth.Add(same[i]);
       if (!steps_.IsConvex(growth.layers())) continue;
       Propose("shared-input", growth, growth.Leaving());
-      ProposeJoined(std::span(same).first(growth.members().size()));
+      ProposeJoined(growth.members());
     }
   }
 
+  // Whether what it multiplies is the transpose of what it reads.
+  bool ReadsTurned(const FusionStep& step) const {
+    return std::ranges::any_of(step.layers, [&](LayerId id) {
+      const auto& attributes = steps_.graph().layer(id).attributes;
+      return std::ranges::any_of(std::array{"transA", "transBatchA"}, [&](const char* name) {
+        const auto found = attributes.find(name);
+        return found != attributes.end() && found->second != AttributeValue(std::int64_t{0});
+      });
+    });
+  }
+
   // One product by all their weights side by side, whose result holds theirs as columns: what frameworks make of them
-  // that join weights. Its readers step over the others' columns.
+  // that join weights. Its readers step over the others' columns. Results of 8 bits have a scale each.
   void ProposeJoined(std::span<const FusionStep> products) {
     MatMulConfig joined = std::get<MatMulConfig>(products[0].config);
     FusableRegion region{"joined-product", {}, joined, products[0].operands, {}, {{}}, {{}}};
@@ -204,7 +216,8 @@ class Finder {
       const auto& config = std::get<MatMulConfig>(step.config);
       const std::int64_t depth = config.b.dims[config.b.rank() - 2];
       const bool is_one_matrix = ElementCount(config.b) == depth * config.b.dims.back();
-      if (!is_one_matrix || config.scales != joined.scales || config.activations != joined.activations ||
+      if (!is_one_matrix || BitsPerElement(config.types.output) <= 8 || ReadsTurned(step) != ReadsTurned(products[0]) ||
+          config.scales != joined.scales || config.activations != joined.activations ||
           (config.scales.any() && config.scales.columns != 1))
         return;
       columns += config.b.dims.back();

@@ -24,17 +24,20 @@ std::int64_t SeeingRows(const AttentionConfig& config) {
   return config.mask == AttentionMask::kCausal ? std::min(config.q, config.kv) : config.q;
 }
 
-// 1 + 2 + ... + n
-ExactCount SumUpTo(std::int64_t n) { return n % 2 == 0 ? ExactCount(n / 2) * (n + 1) : ExactCount(n) * ((n + 1) / 2); }
+// first + 1, first + 2, ..., last, added up; one of the factors is even.
+ExactCount SumBetween(std::int64_t first, std::int64_t last) {
+  const std::int64_t terms = last - first, ends = first + last + 1;
+  return terms % 2 == 0 ? ExactCount(terms / 2) * ends : ExactCount(terms) * (ends / 2);
+}
 
 // (query, key) pairs that the mask leaves. The last of the seeing rows sees all kv or the window, each one before it
 // one less where the window is not full.
 ExactCount UnmaskedPairs(const AttentionConfig& config) {
   if (config.mask != AttentionMask::kCausal) return ExactCount(config.q) * config.kv;
   const std::int64_t rows = SeeingRows(config), first = config.kv - rows;  // that one less than the first row sees
-  if (config.window == 0 || config.window >= config.kv) return SumUpTo(config.kv) - SumUpTo(first);
-  if (config.window <= first) return ExactCount(rows) * config.window;
-  return SumUpTo(config.window) - SumUpTo(first) + ExactCount(config.kv - config.window) * config.window;
+  const std::int64_t window = config.window == 0 ? config.kv : config.window;
+  if (window <= first) return ExactCount(rows) * window;
+  return SumBetween(first, window) + ExactCount(config.kv - window) * window;
 }
 
 // Of keys and values: those before the first query's window are seen by none.

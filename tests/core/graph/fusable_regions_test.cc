@@ -280,6 +280,26 @@ TEST(FusableRegions, ANormalizationIsQuantizedAtOnce) {
   }
 }
 
+// As frameworks run queries, keys and values; not where one of them reads the input turned over, nor beyond what a
+// region may hold.
+TEST(FusableRegions, ProductsOfOneInputAreOneByJoinedWeights) {
+  const auto joined = [](int products, bool turns) {
+    Builder model;
+    const ValueId x = model.Input("x", {32, 32});
+    for (int i = 0; i < products; ++i)
+      model.Output(model.MatMul("p" + std::to_string(i), x, model.Weight("w" + std::to_string(i), {32, 8 + i})));
+    ModelGraph graph = model.Take();
+    if (turns) graph.layers[1].attributes["transA"] = std::int64_t{1};
+    std::vector<std::string> found;
+    for (const FusableRegion& region : FindFusableRegions(graph))
+      if (region.rule == "joined-product") found.push_back(Format(region.workload));
+    return found;
+  };
+  EXPECT_THAT(joined(3, false), ElementsAre("matmul dtype=f32:f32:f32 a=1x32x32 b=1x32x27 bias=no weights=const"));
+  EXPECT_THAT(joined(3, true), ::testing::IsEmpty());
+  EXPECT_THAT(joined(20, false), ElementsAre("matmul dtype=f32:f32:f32 a=1x32x32 b=1x32x248 bias=no weights=const"));
+}
+
 // A normalization of rows of 16 as exporters wrote it before there was an operator; `mean` alone makes it RMS.
 struct WrittenOut {
   bool has_mean = true;

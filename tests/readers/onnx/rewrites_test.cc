@@ -278,8 +278,8 @@ TEST(FuseQuantized, MakesProductsOfEightBitFloats) {
   const ModelGraph graph = ReadText(R"(
     g (float8e4m3fn[8, 64] x, float8e4m3fn[64, 32] w, float8e4m3fn[32, 16] v, float8e4m3fn[16, 8] u,
        float8e4m3fn[1, 4, 8, 8] image, float8e4m3fn[4, 4, 3, 3] k)
-      => (float8e4m3fn[8, 32] y, float[8, 16] z, float[8, 8] blocks, float[1, 4, 6, 6] c)
-      <float s = {0.1}, float[32] sw = {)" +
+      => (float8e4m3fn[8, 32] y, float[8, 16] z, float[8, 8] blocks, float[8, 16] of_rows, float[1, 4, 6, 6] c)
+      <float s = {0.1}, float[32] sv, float[32] sw = {)" +
                                     [] {
                                       std::string ones = "1";
                                       for (int i = 1; i < 32; ++i) ones += ", 1";
@@ -297,6 +297,8 @@ TEST(FuseQuantized, MakesProductsOfEightBitFloats) {
       fz = DequantizeLinear (zq, s)
       fu = DequantizeLinear <axis = 0, block_size = 8> (u, su)
       [third] blocks = MatMul (fz, fu)
+      fr = DequantizeLinear <axis = 0> (v, sv)
+      [rows] of_rows = MatMul (fy, fr)
       fi = DequantizeLinear (image, s)
       fk = DequantizeLinear (k, s)
       [conv] c = Conv (fi, fk)
@@ -304,6 +306,7 @@ TEST(FuseQuantized, MakesProductsOfEightBitFloats) {
   EXPECT_THAT(Describe(LayerCalled(graph, "first")), HasSubstr("matmul dtype=f8e4m3:f8e4m3:f8e4m3"));
   EXPECT_THAT(Describe(LayerCalled(graph, "second")), HasSubstr("matmul dtype=f8e4m3:f8e4m3:f32"));
   EXPECT_THAT(Describe(LayerCalled(graph, "third")), HasSubstr("matmul dtype=f32:f32:f32"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "rows")), HasSubstr("matmul dtype=f32:f32:f32")) << "scales in the sums";
   EXPECT_THAT(Describe(LayerCalled(graph, "conv")), HasSubstr("convolution dtype=f8e4m3:f8e4m3:f32"));
 }
 

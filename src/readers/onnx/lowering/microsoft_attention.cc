@@ -361,8 +361,8 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
     }
   }
   window.first = std::max<std::int64_t>(parts.k.length - parts.q.length, 0);
-  INFIMUM_RETURN_IF_ERROR(ApplyWindow(window, parts, region, type));
   if (HasInput(node, 10)) parts.mask = 10;
+  INFIMUM_RETURN_IF_ERROR(ApplyWindow(window, parts, region, type));
   return FinishAttention(region, node, parts);
 }
 

@@ -74,6 +74,19 @@ class QuantizedFusion {
     return result;
   }
 
+  // Whether its scale, if it is more than one number, is of dimension `axis`: a scale of another one cannot be taken
+  // out of a product's sums.
+  bool IsScaledBy(const Quantized& weights, std::int64_t axis) const {
+    if (IsScalar(weights.scale)) return true;
+    const std::optional<Shape>& shape = graph_.value(*weights.tensor).shape;
+    if (!shape) return false;
+    const auto found = weights.dequantize->attributes.find("axis");
+    const auto* given =
+        found == weights.dequantize->attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+    const std::int64_t own = given == nullptr ? 1 : *given, rank = std::ssize(shape->dims);
+    return (own < 0 ? own + rank : own) == (axis < 0 ? axis + rank : axis);
+  }
+
   bool IsScalar(std::optional<ValueId> id) const {
     return id && graph_.value(*id).shape && ElementCount(*graph_.value(*id).shape) == 1;
   }
@@ -191,6 +204,9 @@ class QuantizedFusion {
     // Products are of integers or of floats; of floats cuDNN and cuBLASLt have them as of integers.
     const bool is_float = IsFloat8(a->tensor);
     if (is_float != IsFloat8(b->tensor)) return false;
+    const auto turned = layer.attributes.find("transB");
+    const bool is_turned = turned != layer.attributes.end() && turned->second == AttributeValue(std::int64_t{1});
+    if (!IsScaledBy(*b, layer.op == "Conv" || is_turned ? 0 : -1)) return false;
     std::optional<Ending> ending = EndingOf(layer);
     if (ending && IsFloat8(ending->quantize->outputs[0]) != is_float) ending.reset();
     if (!ending) {
