@@ -102,9 +102,8 @@ constexpr auto kTags = std::to_array<Explained>({
      "another kernel they may take longer."},
     {"launch-gaps",
      "A tenth of the layers' times or more is the gap between a kernel and the next one, which each row holds once. "
-     "Programs "
-     "whose kernels begin before the one ahead has ended (programmatic dependent launch, one kernel for many layers) "
-     "save it: `--what-if gapless:all` says how much."},
+     "Programs whose kernels begin before the one ahead has ended (programmatic dependent launch), or are one for many "
+     "layers, save it: `--what-if gapless:all` says how much."},
     {"observed-candidates",
      "Frameworks' own times of layers and fused groups count as candidates. R cannot run their kernels."},
     {"plan-of-R", "The kernels and layouts that the demonstrated run executes: what it predicts is R."},
