@@ -273,9 +273,14 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   const CombinedBounds combined = CombineBounds(problem);
   for (std::size_t layer : combined.longest_path.layers) layers[layer].known.on_critical_path = true;
   SetMarginalGains(problem, combined.parallel.latency, layers);
-  for (const WhatIf& what_if : options.what_ifs)
-    if (what_if.peaks.empty())
-      bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if, device.launch()));
+  for (const WhatIf& what_if : options.what_ifs) {
+    if (!what_if.peaks.empty()) continue;
+    if (device.launch() == Latency(0) &&
+        std::ranges::find(what_if.changes, LayerChange::Kind::kGapless, &LayerChange::kind) != what_if.changes.end())
+      return Error{"--what-if " + what_if.name +
+                   ": what starting a kernel takes is known of GPUs with peaks, not of this device"};
+    bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if, device.launch()));
+  }
   INFIMUM_ASSIGN_OR_RETURN(bracket.layouts, planner.Plan(source, selection, bracket.environments, device));
   const ContextOfSelection context = FindContext(graph, residency, problem, combined.chosen, layers, regions);
   if (!selection.cache) bracket.context = context.context();

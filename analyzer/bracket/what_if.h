@@ -6,6 +6,7 @@
 //   0.5x:family=matmul       matmuls twice as fast
 //   12us:Conv_0              this layer takes 12 microseconds
 //   gapless:all              each kernel begins as the one ahead ends: a time is less by what starting a kernel takes
+//                            (an error where that is not known: of processors)
 //   floor:all                every layer at its roofline
 //
 // And about the device, of which only floors and the roofline are made again: measured times are of the device as it
