@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "microbench/kernels/cpu/cpu_kernels.h"
@@ -8,6 +9,7 @@
 #include "microbench/reference/index_map.h"
 #include "src/core/base/prepared.h"
 #include "src/core/layer/family.h"
+#include "src/core/layer/formulas.h"
 
 namespace infimum::cpu {
 namespace {
@@ -215,28 +217,50 @@ class GridProgram : public Program {
     const std::int64_t count = std::min(kPoints, points_ - first);
     float* const buffer = scratch_->Row(0);
     const float* const numbers = grid_->Read((image * points_ + first) * spatial_, count * spatial_, buffer);
+    const auto tap_step = static_cast<std::size_t>(by_point_ ? 1 : points_);
     for (std::int64_t i = 0; i < count; ++i) {
+      Neighbours of[3];
       std::int64_t step = 1;
-      const std::int64_t point = image * points_ + first + i;
-      const auto tap_step = static_cast<std::size_t>(by_point_ ? 1 : points_);
-      const auto at = static_cast<std::size_t>(
-          by_point_ ? 4 * point : point + image * points_ * (static_cast<std::int64_t>(taps_) - 1));
-      for (std::size_t tap = 0; tap < taps_; ++tap) {
-        places_[at + tap * tap_step] = 0;
-        weights_[at + tap * tap_step] = 1;
-      }
       // The numbers of a point are of the innermost dimension first.
       for (std::int64_t n = 0; n < spatial_; ++n) {
         const std::int64_t in = config_.input.dims[static_cast<std::size_t>(1 + spatial_ - n)];
-        const ResampleTaps read = GridTapsOf(in, numbers[i * spatial_ + n], values_);
-        for (std::size_t tap = 0; tap < taps_; ++tap) {
-          const std::size_t side = tap >> n & 1;
-          places_[at + tap * tap_step] += static_cast<std::int32_t>(read.position[side] * step);
-          weights_[at + tap * tap_step] *= static_cast<float>(read.weight[side]);
-        }
+        of[n] = NeighboursOf(numbers[i * spatial_ + n], in, step);
         step *= in;
       }
+      const std::int64_t point = image * points_ + first + i;
+      const auto at = static_cast<std::size_t>(
+          by_point_ ? 4 * point : point + image * points_ * (static_cast<std::int64_t>(taps_) - 1));
+      for (std::size_t tap = 0; tap < taps_; ++tap) {
+        std::int32_t place = 0;
+        float weight = 1;
+        for (std::int64_t n = 0; n < spatial_; ++n) {
+          place += of[n].place[tap >> n & 1];
+          weight *= of[n].weight[tap >> n & 1];
+        }
+        places_[at + tap * tap_step] = place;
+        weights_[at + tap * tap_step] = weight;
+      }
     }
+  }
+
+  // As GridTapsOf, in f32 and with positions in elements of the plane.
+  struct Neighbours {
+    std::int32_t place[2];
+    float weight[2];
+  };
+  Neighbours NeighboursOf(float number, std::int64_t in, std::int64_t step) const {
+    const auto last = static_cast<float>(in - 1);
+    float x = formulas::GridPosition(number, last + 1, values_.aligned_corners != 0);
+    if (values_.border != 0) x = std::clamp(x, 0.0F, last);
+    const float base = std::floor(x), beyond = x - base;
+    Neighbours found{};
+    for (int side = 0; side < 2; ++side) {
+      const float place = base + static_cast<float>(side);
+      if (!(place >= 0 && place <= last)) continue;  // also where it is no number
+      found.place[side] = static_cast<std::int32_t>(static_cast<std::int64_t>(place) * step);
+      found.weight[side] = side == 0 ? 1 - beyond : beyond;
+    }
+    return found;
   }
 
   void Sample(std::int64_t plane, std::int64_t image) {
@@ -286,7 +310,11 @@ std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config, const Laye
   }
   if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};
   if (config.kind == ResampleKind::kGridSample && config.types.weights != DataType::kNone) {
-    if (!FitsFloat(config.types.weights) || ElementsBetween(config.input, 2, config.input.rank()) > INT32_MAX)
+    // Places are int32, and f32 tells elements apart up to 2^23.
+    const bool is_long = std::any_of(config.input.dims.begin() + 2, config.input.dims.end(),
+                                     [](std::int64_t extent) { return extent > std::int64_t{1} << 23; });
+    if (!FitsFloat(config.types.weights) || is_long || config.input.rank() > 5 ||
+        ElementsBetween(config.input, 2, config.input.rank()) > INT32_MAX)
       return {};
     const auto offer = [&](const char* name, bool by_point) {
       return KernelOffer(name, [config, by_point, own = ScalarValues(values)](const Problem& problem) -> MadeProgram {
