@@ -8,6 +8,7 @@
 #include "microbench/libraries/onednn_graph/graph_partition_offers.h"
 #include "microbench/reference/random_fill.h"
 #include "src/core/base/prepared.h"
+#include "src/core/layer/small_float.h"
 
 namespace infimum::cpu {
 namespace {
@@ -107,10 +108,9 @@ Result<std::unique_ptr<PreparedRun>> PrepareLayer(const LayerConfig& config, con
 
 std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier, const RegionValues& values) {
   // No primitive or kernel here has 8-bit floats.
-  const auto is_small = [](DataType type) { return IsFloatingPoint(type) && BitsPerElement(type) <= 8; };
   for (const RegionMember& member : region.members) {
     const OperandTypes& types = TypesOf(member.config);
-    if (is_small(types.input) || is_small(types.weights) || is_small(types.output)) return {};
+    if (IsSmallFloat(types.input) || IsSmallFloat(types.weights) || IsSmallFloat(types.output)) return {};
   }
   std::vector<RegionOffer> offers = PostOperationOffers(region, tier, values);
   for (auto more : {PointwiseChainOffers(region, values), RowChainOffers(region, values),

@@ -1,12 +1,12 @@
 // The values of a replay: what a layer's attributes and small constant inputs contain beyond its workload.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/core/layer/small_float.h"
 #include "src/planner/replay_planner.h"
 #include "src/planner/value_tensors.h"
 
@@ -230,8 +230,7 @@ class ValueReader : private LayerFacts {
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     if (config == nullptr || std::holds_alternative<MovementConfig>(*config)) return false;
     const OperandTypes& types = TypesOf(*config);
-    return std::ranges::any_of(std::array{types.input, types.weights, types.output},
-                               [](DataType type) { return IsFloatingPoint(type) && BitsPerElement(type) <= 8; });
+    return IsSmallFloat(types.input) || IsSmallFloat(types.weights) || IsSmallFloat(types.output);
   }
 
   // Their scale went with the DequantizeLinear that a rewrite took in.

@@ -148,54 +148,27 @@ INFIMUM_ELEMENTS(INFIMUM_STORED)
 // How an element lies in memory, and what it means: Traits<Element::kF16>::Stored is uint16_t.
 template <Element kElement>
 struct ElementTraits : PlainTraits<typename StoredAs<kElement>::Type> {};
-template <>
-struct ElementTraits<Element::kF16> {
-  using Stored = std::uint16_t;
+// One that is a float of fewer bits.
+template <class StoredType, auto kToFloat, auto kFromFloat>
+struct ConvertedTraits {
+  using Stored = StoredType;
   template <class T>
   INFIMUM_HOST_DEVICE static T Read(Stored stored) {
-    return static_cast<T>(FloatFromHalf(stored));
+    return static_cast<T>(kToFloat(stored));
   }
   template <class T>
   INFIMUM_HOST_DEVICE static Stored Write(T value) {
-    return HalfFromFloat(static_cast<float>(value));
+    return kFromFloat(static_cast<float>(value));
   }
 };
 template <>
-struct ElementTraits<Element::kBF16> {
-  using Stored = std::uint16_t;
-  template <class T>
-  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
-    return static_cast<T>(FloatFromBrain(stored));
-  }
-  template <class T>
-  INFIMUM_HOST_DEVICE static Stored Write(T value) {
-    return BrainFromFloat(static_cast<float>(value));
-  }
-};
+struct ElementTraits<Element::kF16> : ConvertedTraits<std::uint16_t, FloatFromHalf, HalfFromFloat> {};
 template <>
-struct ElementTraits<Element::kF8E4M3> {
-  using Stored = std::uint8_t;
-  template <class T>
-  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
-    return static_cast<T>(FloatFromE4M3(stored));
-  }
-  template <class T>
-  INFIMUM_HOST_DEVICE static Stored Write(T value) {
-    return E4M3FromFloat(static_cast<float>(value));
-  }
-};
+struct ElementTraits<Element::kBF16> : ConvertedTraits<std::uint16_t, FloatFromBrain, BrainFromFloat> {};
 template <>
-struct ElementTraits<Element::kF8E5M2> {
-  using Stored = std::uint8_t;
-  template <class T>
-  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
-    return static_cast<T>(FloatFromE5M2(stored));
-  }
-  template <class T>
-  INFIMUM_HOST_DEVICE static Stored Write(T value) {
-    return E5M2FromFloat(static_cast<float>(value));
-  }
-};
+struct ElementTraits<Element::kF8E4M3> : ConvertedTraits<std::uint8_t, FloatFromE4M3, E4M3FromFloat> {};
+template <>
+struct ElementTraits<Element::kF8E5M2> : ConvertedTraits<std::uint8_t, FloatFromE5M2, E5M2FromFloat> {};
 template <>
 struct ElementTraits<Element::kBool> {
   using Stored = std::uint8_t;

@@ -27,6 +27,9 @@ struct SmallFloat {
   unsigned BitsOf(double value) const;
 };
 
+// Floats of 8 and 4 bits, f8e8m0 among them.
+inline bool IsSmallFloat(DataType type) { return IsFloatingPoint(type) && BitsPerElement(type) <= 8; }
+
 // nullptr for other types.
 const SmallFloat* SmallFloatOf(DataType type);
 

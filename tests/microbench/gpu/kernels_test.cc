@@ -225,6 +225,21 @@ TEST(KernelsFor, TakesWideUnitsWhereNeighboursStayTogether) {
   EXPECT_EQ(std::get<CopyCall>(odd[0]).unit_bytes, 4);
 }
 
+TEST(KernelsFor, APartOf4GiBEndsWhereItDoes) {
+  const LayerConfig config =
+      Layer("movement kind=concat dtype=f32:-:f32 in=1200000000,200000000 out=1400000000 axis=0");
+  bool is_there = false;
+  for (const KernelOffer& offer : KernelsFor(config)) {
+    if (offer.algorithm != "concat:joined") continue;
+    const std::vector<KernelCall> calls = offer.make({{nullptr, nullptr}, {nullptr}, nullptr});
+    const auto& call = std::get<JoinCall>(calls.at(0));
+    is_there = true;
+    EXPECT_EQ(std::int64_t{call.end[0]} * call.unit_bytes, std::int64_t{4800000000});
+    EXPECT_EQ(std::int64_t{call.end[1]} * call.unit_bytes, std::int64_t{5600000000});
+  }
+  EXPECT_TRUE(is_there);
+}
+
 TEST(KernelsFor, ASliceStartsAndStepsWhereItsValuesSay) {
   const LayerConfig config = Layer("movement kind=slice dtype=f32:-:f32 in=9x11x13 out=4x3x5");
   cpu::LayerValues values;
