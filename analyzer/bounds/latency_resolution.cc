@@ -17,7 +17,7 @@ Resources::Resources(const DeviceModel& device, const Selection& selection) : de
   }
   names_ = {"memory"};
   for (DataType type : {DataType::kF64, DataType::kF32, DataType::kF16, DataType::kBF16, DataType::kF8E4M3,
-                        DataType::kF8E5M2, DataType::kS8, DataType::kU8}) {
+                        DataType::kF8E5M2, DataType::kF4E2M1, DataType::kS8, DataType::kU8}) {
     if (!device.HasArithmetic(type)) continue;
     types_.push_back(type);
     names_.push_back("arithmetic-" + std::string(Name(type)));

@@ -126,6 +126,7 @@ DevicePeaks PeaksOf(const Line& line) {
   for (const DataType type : {DataType::kS8, DataType::kU8}) add(type, line.number("int8_tops"), clocks.Tensors());
   for (const DataType type : {DataType::kF8E4M3, DataType::kF8E5M2})
     add(type, Larger(line.number("fp8_f32acc_tflops"), line.number("fp8_f16acc_tflops")), clocks.Tensors());
+  add(DataType::kF4E2M1, line.number("fp4_tflops"), clocks.Tensors());
 
   if (const std::optional<double> bandwidth = line.number("memory_bandwidth_gb_s")) {
     PeakRate rate;

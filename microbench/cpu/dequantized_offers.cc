@@ -137,7 +137,7 @@ class OnceDequantized : public Program {
 }  // namespace
 
 std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
-  if (!config.scales.any() || config.weights != Constness::kConstant || BytesPerElement(config.scales.type) < 2 ||
+  if (!config.scales.any() || config.a_scales.any() || config.weights != Constness::kConstant || BytesPerElement(config.scales.type) < 2 ||
       !IsInteger(config.types.weights))
     return {};
   MatMulConfig form = config;
@@ -157,7 +157,7 @@ std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
       const std::size_t scales = config.bias == MatMulBias::kNone ? 2 : 3;
       const bool has_zeros = config.scales.zero_points != DataType::kNone;
       const std::int64_t depth = form.b.dims[form.b.rank() - 2], columns = form.b.dims.back();
-      const Shape blocks = ScaleShape(config);
+      const Shape blocks = ScaleShape(config.b, config.scales);
       std::int64_t first = 0;  // block of the row
       for (std::int64_t i = 0; i < weights.count();) {
         const std::int64_t row = i / columns % depth;

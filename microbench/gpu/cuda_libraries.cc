@@ -9,6 +9,7 @@
 #include "microbench/libraries/cudnn/cudnn_library.h"
 #include "microbench/libraries/cudnn/cudnn_program.h"
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
+#include "src/core/layer/small_float.h"
 
 namespace infimum::cuda {
 namespace {
@@ -85,7 +86,11 @@ class CudaLibraries : public GpuLibraries {
     MatMulConfig config;
     config.types = {type, type, type};
     if (type == DataType::kS8) config.types.output = DataType::kS32;
-    if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) config.types.output = DataType::kBF16;
+    if (IsSmallFloat(type)) config.types.output = DataType::kBF16;
+    if (type == DataType::kF4E2M1) {  // as NVFP4 has its scales
+      config.scales = {16, 1, DataType::kF8E4M3};
+      config.a_scales = {1, 16, DataType::kF8E4M3};
+    }
     config.a = config.b = Shape{{1, extent, extent}};
     // Other sums are a form beyond the library's usual one.
     const CandidateTier tier = sums ? CandidateTier::kEngine : CandidateTier::kHeuristic;

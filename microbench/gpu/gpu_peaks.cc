@@ -59,7 +59,8 @@ constexpr ProductProbe kProducts[] = {
     {"bf16 product", DataType::kBF16, NumericContract::kBf16},
     {"s8 product", DataType::kS8, NumericContract::kInt8},
     {"f8 product", DataType::kF8E4M3, NumericContract::kFp8},
-    {"f8 product, fast sums", DataType::kF8E4M3, NumericContract::kFp8, GemmSums::kFast}};
+    {"f8 product, fast sums", DataType::kF8E4M3, NumericContract::kFp8, GemmSums::kFast},
+    {"f4 product", DataType::kF4E2M1, NumericContract::kFp8}};
 
 // The least time of several runs, after one that warms up.
 Result<Latency> LeastTime(Gpu& gpu, int runs, const std::function<Status()>& enqueue) {
@@ -187,9 +188,9 @@ class ProductMemory {
       numbers.Set(i, IsInteger(binding.type) ? unit * 200 - 100 : unit * 2 - 1);
     }
     std::vector<std::byte> all(static_cast<std::size_t>(memory.size().value));
-    const auto some = static_cast<std::size_t>(numbers.bytes());
-    for (std::size_t at = 0; at < all.size(); at += some)
-      std::memcpy(all.data() + at, numbers.data(), std::min(some, all.size() - at));
+    const std::vector<std::byte> some = Packed(numbers, TensorPlacement::RowMajor(Shape{{kNumbers}}), binding.type);
+    for (std::size_t at = 0; at < all.size(); at += some.size())
+      std::memcpy(all.data() + at, some.data(), std::min(some.size(), all.size() - at));
     return gpu_.Upload(memory.data(), all.data(), memory.size());
   }
 

@@ -154,8 +154,10 @@ void FillOperand(const LayerConfig& config, std::size_t number, std::uint64_t se
     const Operand operand = OperandsOf(config)[number];
     const bool is_signed = operand.type == DataType::kS4 || operand.type == DataType::kS8;
     const double levels = std::exp2(BitsPerElement(operand.type));
+    const std::size_t scales = product->bias == MatMulBias::kNone ? 2 : 3;
     if (IsInteger(operand.type)) range = {is_signed ? -levels / 2 : 0, is_signed ? levels / 2 - 1 : levels - 1};
-    if (operand.shape == ScaleShape(*product) && IsFloatingPoint(operand.type)) range = {0.01, 0.02};
+    if (operand.type == DataType::kF4E2M1) range = {-6, 6};
+    if (number >= scales && IsFloatingPoint(operand.type)) range = {0.01, 0.02};
   }
   if (const auto* pointwise = std::get_if<PointwiseConfig>(&config)) {
     range = PointwiseOperand(pointwise->kind, number, tensor.type());

@@ -78,9 +78,12 @@ std::unique_ptr<Reference> MakeFamilyReference(const MatMulConfig& config, const
   const std::size_t rank = output.rank();
   const std::int64_t depth = config.a.dims.back();
   const ProductValues values = ProductValuesOf(config.types, depth, own);
-  const WeightScales& blocks = config.scales;
+  const BlockScales& blocks = config.scales;
   const std::size_t scales = config.bias == MatMulBias::kNone ? 2 : 3;
-  const Shape scale_shape = blocks.any() ? ScaleShape(config) : Shape();
+  const Shape scale_shape = blocks.any() ? ScaleShape(config.b, blocks) : Shape();
+  const BlockScales& a_blocks = config.a_scales;
+  const std::size_t a_scales = scales + (blocks.zero_points != DataType::kNone ? 2 : 1);
+  const Shape a_scale_shape = a_blocks.any() ? ScaleShape(config.a, a_blocks) : Shape();
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, output);
     std::vector<std::int64_t> from_a = position, from_b = position;
@@ -92,7 +95,7 @@ std::unique_ptr<Reference> MakeFamilyReference(const MatMulConfig& config, const
     for (std::int64_t k = 0; k < depth; ++k) {
       from_a[rank - 1] = k;
       from_b[rank - 2] = k;
-      const double a = (*operands[0])[Ravel(from_a, config.a)] - static_cast<double>(values.input_zero);
+      double a = (*operands[0])[Ravel(from_a, config.a)] - static_cast<double>(values.input_zero);
       double b = (*operands[1])[Ravel(from_b, config.b)] - values.WeightZero(position.back());
       if (blocks.any()) {
         std::vector<std::int64_t> of_block = from_b;
@@ -101,6 +104,11 @@ std::unique_ptr<Reference> MakeFamilyReference(const MatMulConfig& config, const
         const std::int64_t block = Ravel(of_block, scale_shape);
         if (blocks.zero_points != DataType::kNone) b -= (*operands[scales + 1])[block];
         b *= (*operands[scales])[block];
+      }
+      if (a_blocks.any()) {
+        std::vector<std::int64_t> of_block = from_a;
+        of_block[rank - 1] /= a_blocks.columns;
+        a *= (*operands[a_scales])[Ravel(of_block, a_scale_shape)];
       }
       sum += a * b;
       magnitude += std::fabs(a * b);

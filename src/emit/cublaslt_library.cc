@@ -45,6 +45,8 @@ std::string GemmText(const GemmProblem& gemm) {
     fields.push_back(fmt::format(".a_stride = {}", gemm.a_stride));
     fields.push_back(fmt::format(".b_stride = {}", gemm.b_stride));
   }
+  word("a_scales", Name(gemm.a_scales));
+  word("b_scales", Name(gemm.b_scales));
   if (gemm.bias != DataType::kNone) word("bias", Name(gemm.bias));
   if (gemm.addend) fields.emplace_back(".addend = true");
   word("activation", Name(gemm.activation));
@@ -74,7 +76,7 @@ Result<std::string> WriteCublasltSource(const SourceRequest& request) {
   if (!gemm) {
     const Result<cuda::RegionGemm> made = Supported(cuda::GemmOf(region, request.contracts[0], {}));
     if (!made.ok()) return made.error();
-    return Error{"of 8 bits cuBLASLt takes the second operand transposed, which only a constant can be stored as"};
+    return Error{"of 8 bits and of 4 cuBLASLt takes the second operand transposed, which only a constant can be stored as"};
   }
   const std::string layer = Format(request.workload);
   std::string text = SourceOpening(layer, request.version, {"cublaslt_candidates.h"});

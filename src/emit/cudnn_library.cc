@@ -33,7 +33,10 @@ struct RangeFinder {
   DataType type;
 
   Range operator()(const ConvolutionConfig&) const { return RangeOf(type, operand == 1); }
-  Range operator()(const MatMulConfig&) const { return RangeOf(type, operand == 1); }
+  Range operator()(const MatMulConfig& config) const {
+    const bool is_scale = config.a_scales.any() && operand >= 2 && type == DataType::kF8E4M3;
+    return is_scale ? Range{0.25, 1} : RangeOf(type, operand == 1);
+  }
   Range operator()(const PointwiseConfig& config) const { return RangeOf(config.kind, operand, type); }
   Range operator()(const NormalizationConfig& config) const {
     // A variance is positive.
@@ -74,7 +77,8 @@ class StructText {
     Add(name, text + "F");
   }
   void Layout(cudnn::Layout layout) {
-    constexpr std::string_view kNames[] = {"RowMajor", "ChannelsLast", "Channels", "Filter", "SecondMatrix"};
+    constexpr std::string_view kNames[] = {"RowMajor",     "ChannelsLast", "Channels",    "Filter",
+                                            "SecondMatrix", "Scales",       "SecondScales"};
     if (layout != cudnn::Layout::kRowMajor)
       Add("layout", fmt::format("Layout::k{}", kNames[static_cast<std::size_t>(layout)]));
   }

@@ -34,7 +34,7 @@ class FieldInitializers {
     if (!(value == absent)) (*this)(name, value);
   }
   // Layers with scales are not emitted, and what activations may be rounded to is no primitive's affair.
-  void Optional(std::string_view, const WeightScales&) {}
+  void Optional(std::string_view, const BlockScales&) {}
   void Optional(std::string_view, const DataType&) {}
   const std::string& text() const { return text_; }
 

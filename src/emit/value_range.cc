@@ -5,6 +5,9 @@ namespace infimum::emit {
 Range RangeOf(DataType type, bool weight) {
   if (type == DataType::kU8) return {0, 255};
   if (type == DataType::kS8) return weight ? Range{-127, 127} : Range{-128, 127};
+  // Codes, as emitted programs fill them in: two numbers in a byte, and exponents.
+  if (type == DataType::kF4E2M1) return {0, 255};
+  if (type == DataType::kF8E8M0) return {120, 128};
   if (type == DataType::kBool) return {0, 1};
   return IsInteger(type) ? Range{-1000, 1000} : Range{};
 }

@@ -3,10 +3,19 @@
 #include <cstring>
 
 #include "infimum/base/check.h"
+#include "src/core/measurement/cudnn_layer.h"
 #include "src/core/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
 namespace {
+
+// "1D Block Scaling Factors Layout" of cuBLAS's documentation: of tiles, one behind the other, rows 32 apart are
+// neighbours.
+std::int64_t InTiles(std::int64_t place, std::int64_t columns) {
+  const std::int64_t row = place / columns, column = place % columns;
+  const std::int64_t tile = row / 128 * (columns / 4) + column / 4;
+  return tile * 512 + row % 32 * 16 + row % 128 / 32 * 4 + column % 4;
+}
 
 // visit(element, place) for all elements, in row-major order.
 template <class Visitor>
@@ -16,7 +25,7 @@ void ForEachElement(const TensorPlacement& placement, const Visitor& visit) {
   std::vector<std::int64_t> position(dims.size(), 0);
   std::int64_t place = 0;
   for (std::int64_t element = 0; element < count; ++element) {
-    visit(element, place);
+    visit(element, placement.tiled_columns > 0 ? InTiles(place, placement.tiled_columns) : place);
     for (std::size_t i = dims.size(); i-- > 0;) {
       place += placement.strides[i];
       if (++position[i] < dims[i]) break;
@@ -59,10 +68,16 @@ std::vector<std::byte> FromHalves(const std::vector<std::byte>& halves, std::siz
 
 }  // namespace
 
-TensorPlacement TensorPlacement::RowMajor(const Shape& shape) { return {shape, shape, Strides(shape, false)}; }
+TensorPlacement TensorPlacement::RowMajor(const Shape& shape) { return {shape, shape, Strides(shape, false), 0}; }
+
+TensorPlacement TensorPlacement::InScaleTiles(const Shape& shape, bool of_columns) {
+  const cudnn::Layout layout = of_columns ? cudnn::Layout::kSecondScales : cudnn::Layout::kScales;
+  const cudnn::Dims room = cudnn::RoomOf(shape.dims, layout, {});
+  return {shape, Shape{room}, cudnn::StridesOf(room, layout, {}), of_columns ? room[room.size() - 2] : room.back()};
+}
 
 TensorPlacement TensorPlacement::WithChannels(const Shape& shape, bool channels_last, std::int64_t multiple) {
-  TensorPlacement placement{shape, shape, {}};
+  TensorPlacement placement{shape, shape, {}, 0};
   std::int64_t& channels = placement.room.dims[1];
   channels = (channels + multiple - 1) / multiple * multiple;
   placement.strides = Strides(placement.room, channels_last);
@@ -72,7 +87,7 @@ TensorPlacement TensorPlacement::WithChannels(const Shape& shape, bool channels_
 std::int64_t TensorPlacement::elements() const { return ElementCount(room); }
 
 bool TensorPlacement::is_row_major() const {
-  if (shape != room) return false;
+  if (shape != room || tiled_columns > 0) return false;
   // Dimensions of one element lie anywhere.
   std::int64_t stride = 1;
   for (std::size_t i = shape.rank(); i-- > 0;) {

@@ -20,9 +20,14 @@ struct TensorPlacement {
   Shape shape;                        // row-major positions in it are the host tensor's elements
   Shape room;                         // of the same rank, each extent at least the shape's
   std::vector<std::int64_t> strides;  // in elements; each place of `room` has its own
+  // Of scales in the tiles of cuDNN and cuBLASLt, 128 rows by 4 scales: as many as the room has in a row. What strides
+  // say is then where an element would lie without tiles.
+  std::int64_t tiled_columns = 0;
 
   static TensorPlacement RowMajor(const Shape& shape);
   // The dimension at 1 is channels; `multiple` is what their count is filled up to.
+  // Scales of blocks of rows, or of columns (which are rows then), in tiles; filled up with zeros to whole ones.
+  static TensorPlacement InScaleTiles(const Shape& shape, bool of_columns);
   static TensorPlacement WithChannels(const Shape& shape, bool channels_last, std::int64_t multiple = 1);
 
   std::int64_t elements() const;  // of the room

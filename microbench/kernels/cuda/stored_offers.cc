@@ -30,7 +30,7 @@ std::optional<StoredNumber> NumberOf(DataType type) {
 // nullopt where a kernel cannot read the weights as they are stored.
 std::optional<StoredProductCall> CallFor(const MatMulConfig& config) {
   const OperandTypes& types = config.types;
-  const WeightScales& scales = config.scales;
+  const BlockScales& scales = config.scales;
   const int bits = BitsPerElement(types.weights);
   const std::size_t rank = config.b.rank();
   const std::int64_t depth = config.b.dims[rank - 2], columns = config.b.dims[rank - 1];

@@ -14,19 +14,28 @@ namespace {
 class LtCall : public GemmCall {
  public:
   LtCall(const GemmProblem& problem, std::unique_ptr<cublaslt::Matmul> matmul)
-      : has_bias_(problem.bias != DataType::kNone), has_addend_(problem.addend), matmul_(std::move(matmul)) {}
+      : has_scales_(problem.a_scales != GemmScales::kNone),
+        has_bias_(problem.bias != DataType::kNone),
+        has_addend_(problem.addend),
+        matmul_(std::move(matmul)) {}
 
   Bytes workspace() const override { return Bytes{static_cast<std::int64_t>(matmul_->workspace())}; }
 
   Status Enqueue(const std::vector<void*>& tensors, void* workspace, Gpu::Stream stream) override {
-    cublaslt::Matmul::Tensors named{.a = tensors[0], .b = tensors[1], .result = tensors.back()};
-    if (has_bias_) named.bias = tensors[2];
-    if (has_addend_) named.addend = tensors[has_bias_ ? 3 : 2];
+    cublaslt::Matmul::Tensors named;
+    auto next = tensors.begin();
+    named.a = *next++;
+    named.b = *next++;
+    if (has_scales_) named.a_scales = *next++;
+    if (has_scales_) named.b_scales = *next++;
+    if (has_bias_) named.bias = *next++;
+    if (has_addend_) named.addend = *next++;
+    named.result = *next;
     return Caught([&] { matmul_->Run(named, workspace, static_cast<cudaStream_t>(stream)); });
   }
 
  private:
-  bool has_bias_, has_addend_;
+  bool has_scales_, has_bias_, has_addend_;
   std::unique_ptr<cublaslt::Matmul> matmul_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "microbench/gpu/device/caught.h"
 #include "microbench/gpu/device/symmetric_values.h"
+#include "src/core/layer/family.h"
 #include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
@@ -29,14 +30,31 @@ std::string AlgorithmName(std::string_view library, const cublaslt::Algorithm& a
   return (library == kCublas ? std::string(kPlainGemm) : cublaslt::Format(algorithm)) + Suffix(form);
 }
 
-TensorPlacement PlacementOf(const GemmTensor& tensor) {
-  TensorPlacement placement = TensorPlacement::RowMajor(tensor.shape);
-  if (tensor.transposed) {
-    const std::size_t rank = tensor.shape.rank();
-    placement.strides[rank - 1] = tensor.shape.dims[rank - 2];
-    placement.strides[rank - 2] = 1;
-  }
+// Of a matrix; where its columns lie together they are filled up to a multiple of so many elements.
+TensorPlacement PlacementOf(const Shape& shape, bool transposed, std::int64_t multiple = 1) {
+  TensorPlacement placement = TensorPlacement::RowMajor(shape);
+  if (!transposed) return placement;
+  const std::size_t rank = shape.rank();
+  std::int64_t& rows = placement.room.dims[rank - 2];
+  rows = CeilDivide(rows, multiple) * multiple;
+  placement.strides[rank - 1] = rows;
+  placement.strides[rank - 2] = 1;
   return placement;
+}
+
+// Scales as cuBLAS's documentation has their layouts; `of_columns`: they are the second operand's.
+TensorPlacement PlacementOf(const GemmTensor& tensor, bool of_columns) {
+  switch (tensor.scales) {
+    case GemmScales::kVec16Ue4m3:
+    case GemmScales::kVec32Ue8m0:
+      return TensorPlacement::InScaleTiles(tensor.shape, of_columns);
+    case GemmScales::kVec12832f:
+      return PlacementOf(tensor.shape, !of_columns);
+    case GemmScales::kBlk128x12832f:
+      return PlacementOf(tensor.shape, of_columns, 4);
+    default:
+      return PlacementOf(tensor.shape, tensor.transposed);
+  }
 }
 
 GpuOffer OfferOf(const std::shared_ptr<GemmLibrary>& library, std::string_view name, const Workload& workload,
@@ -73,8 +91,10 @@ Result<BoundGemm> BindGemm(const cpu::ValuedRegion& workload, NumericContract co
     if (factors.size() > 1) return Error{"unsupported: a scale for each channel"};
     bound.problem.factor = factors.front();
   }
-  for (const GemmTensor& tensor : gemm.tensors)
-    bound.bindings.push_back({tensor.tensor, 0, tensor.type, PlacementOf(tensor)});
+  for (std::size_t i = 0; i < gemm.tensors.size(); ++i) {
+    const GemmTensor& tensor = gemm.tensors[i];
+    bound.bindings.push_back({tensor.tensor, 0, tensor.type, PlacementOf(tensor, i == 3)});
+  }
   return bound;
 }
 

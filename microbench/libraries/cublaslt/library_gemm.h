@@ -17,6 +17,8 @@ inline cublaslt::Gemm LibraryGemm(const GemmProblem& problem) {
   gemm.result = Name(problem.output);
   gemm.a_stride = problem.a_stride;
   gemm.b_stride = problem.b_stride;
+  gemm.a_scales = Name(problem.a_scales);
+  gemm.b_scales = Name(problem.b_scales);
   if (problem.bias != DataType::kNone) gemm.bias = Name(problem.bias);
   gemm.addend = problem.addend;
   gemm.activation = Name(problem.activation);

@@ -81,8 +81,10 @@ TensorPlacement PlacementOf(const cudnn::Dims& dims, cudnn::Layout layout, const
   // The same bytes as on the host, whatever dimensions cuDNN sees in them.
   if (layout == cudnn::Layout::kChannelsLast || layout == cudnn::Layout::kRowMajor)
     return TensorPlacement::RowMajor(shape);
+  if (layout == cudnn::Layout::kScales || layout == cudnn::Layout::kSecondScales)
+    return TensorPlacement::InScaleTiles(shape, layout == cudnn::Layout::kSecondScales);
   const cudnn::Dims room = cudnn::RoomOf(dims, layout, form);
-  return {shape, Shape{room}, cudnn::StridesOf(room, layout, form)};
+  return {shape, Shape{room}, cudnn::StridesOf(room, layout, form), 0};
 }
 
 class CudnnGraph::Impl {

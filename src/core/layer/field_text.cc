@@ -29,7 +29,7 @@ std::string Listed(const std::vector<T>& values) {
 }  // namespace
 
 std::string ValueText(DataType value) { return std::string(Name(value)); }
-std::string ValueText(const WeightScales& value) {
+std::string ValueText(const BlockScales& value) {
   std::string text = Format(Shape{{value.rows, value.columns}}) + ":" + ValueText(value.type);
   if (value.zero_points != DataType::kNone) text += ":" + ValueText(value.zero_points);
   return text;
@@ -55,7 +55,7 @@ Status ReadValue(std::string_view text, DataType& value) {
   return {};
 }
 
-Status ReadValue(std::string_view text, WeightScales& value) {
+Status ReadValue(std::string_view text, BlockScales& value) {
   const std::vector<std::string_view> parts = Split(text, ':');
   const Result<Shape> block = ParseShape(parts[0]);
   if (parts.size() < 2 || parts.size() > 3 || !block.ok() || block->rank() != 2)

@@ -24,7 +24,7 @@ namespace infimum {
 // "f32:f32:f32", "1x64x56x56", "1x64,64" ("-" for no shape at all), "1,1,1,1", "64", "yes", "nchw", "relu".
 std::string ValueText(DataType value);
 std::string ValueText(const OperandTypes& value);
-std::string ValueText(const WeightScales& value);  // "32x1:f32", "32x1:f32:u4"
+std::string ValueText(const BlockScales& value);  // "32x1:f32", "32x1:f32:u4"
 std::string ValueText(const Shape& value);
 std::string ValueText(const std::vector<Shape>& value);
 std::string ValueText(const std::vector<std::int64_t>& value);
@@ -40,7 +40,7 @@ requires std::is_enum_v<Enum> std::string ValueText(Enum value) {
 
 Status ReadValue(std::string_view text, DataType& value);
 Status ReadValue(std::string_view text, OperandTypes& value);
-Status ReadValue(std::string_view text, WeightScales& value);
+Status ReadValue(std::string_view text, BlockScales& value);
 Status ReadValue(std::string_view text, Shape& value);
 Status ReadValue(std::string_view text, std::vector<Shape>& value);
 Status ReadValue(std::string_view text, std::vector<std::int64_t>& value);

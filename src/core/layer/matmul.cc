@@ -58,19 +58,30 @@ MatMulConfig Merged(MatMulConfig config) {
   return config;
 }
 
+Status CheckBlocks(std::string_view name, const Shape& operand, DataType type, const BlockScales& scales) {
+  const std::size_t rank = operand.rank();
+  INFIMUM_RETURN_IF_ERROR(CheckRange(name, scales.rows, 1, operand.dims[rank - 2]));
+  INFIMUM_RETURN_IF_ERROR(CheckRange(name, scales.columns, 1, operand.dims[rank - 1]));
+  if (!IsNarrowNumber(type))
+    return Error{std::string(name) + " are of numbers of at most 8 bits, not of " + std::string(Name(type))};
+  if (!IsFloatingPoint(scales.type)) return Error{std::string(name) + " are floating point numbers"};
+  if (scales.zero_points == DataType::kBool) return Error{"zero points are numbers"};
+  return {};
+}
+
 Status CheckScales(const MatMulConfig& config) {
-  const WeightScales& scales = config.scales;
   if (config.activations != DataType::kNone && config.activations != DataType::kF16 &&
       config.activations != DataType::kBF16 && config.activations != DataType::kS8)
     return Error{"activations=" + std::string(Name(config.activations)) + " must be f16, bf16 or s8"};
-  if (scales == WeightScales{}) return {};
-  INFIMUM_RETURN_IF_ERROR(CheckRange("scales", scales.rows, 1, config.b.dims[config.b.rank() - 2]));
-  INFIMUM_RETURN_IF_ERROR(CheckRange("scales", scales.columns, 1, config.b.dims.back()));
-  if (!IsNarrowNumber(config.types.weights))
-    return Error{"scales are of weights of at most 8 bits, not of " + std::string(Name(config.types.weights))};
-  if (!IsFloatingPoint(scales.type)) return Error{"scales are floating point numbers"};
-  if (scales.zero_points == DataType::kBool) return Error{"zero points are numbers"};
-  return {};
+  if (config.a_scales != BlockScales{}) {
+    INFIMUM_RETURN_IF_ERROR(CheckBlocks("a_scales", config.a, config.types.input, config.a_scales));
+    // Rows of a that share a scale would be others once its batch became rows.
+    if (config.a_scales.rows != 1) return Error{"a_scales are of one row each"};
+    if (config.a_scales.zero_points != DataType::kNone) return Error{"a_scales have no zero points"};
+    if (!config.scales.any()) return Error{"a_scales need scales of b beside them"};
+  }
+  if (config.scales == BlockScales{}) return {};
+  return CheckBlocks("scales", config.b, config.types.weights, config.scales);
 }
 
 Status CheckFields(const MatMulConfig& config) {
@@ -106,7 +117,7 @@ Result<MatMulConfig> MakeMatMul(OperandTypes types, const Shape& a, const Shape&
                                 Constness weights) {
   if (a.rank() == 0 || b.rank() == 0)
     return Error{"a matrix product takes no scalar, multiply element by element instead"};
-  MatMulConfig config{types, a, b, bias, weights, {}, DataType::kNone};
+  MatMulConfig config{types, a, b, bias, weights, {}, {}, DataType::kNone};
   if (a.rank() == 1) config.a.dims.insert(config.a.dims.begin(), 1);
   if (b.rank() == 1) config.b.dims.push_back(1);
   const std::size_t rank = std::max({config.a.rank(), config.b.rank(), std::size_t{3}});
@@ -126,11 +137,11 @@ Shape OutputShape(const MatMulConfig& config) {
   return output;
 }
 
-Shape ScaleShape(const MatMulConfig& config) {
-  Shape shape = config.b;
+Shape ScaleShape(const Shape& operand, const BlockScales& scales) {
+  Shape shape = operand;
   const std::size_t rank = shape.rank();
-  shape.dims[rank - 2] = CeilDivide(shape.dims[rank - 2], config.scales.rows);
-  shape.dims[rank - 1] = CeilDivide(shape.dims[rank - 1], config.scales.columns);
+  shape.dims[rank - 2] = CeilDivide(shape.dims[rank - 2], scales.rows);
+  shape.dims[rank - 1] = CeilDivide(shape.dims[rank - 1], scales.columns);
   return shape;
 }
 
@@ -149,9 +160,11 @@ std::vector<Operand> OperandsOfFamily(const MatMulConfig& config) {
     operands.push_back({Shape{{config.b.dims.back()}}, BiasType(config.types), constant});
   if (config.bias == MatMulBias::kFull) operands.push_back({OutputShape(config), BiasType(config.types), constant});
   if (!config.scales.any()) return operands;
-  operands.push_back({ScaleShape(config), config.scales.type, constant});
-  if (config.scales.zero_points != DataType::kNone)
-    operands.push_back({ScaleShape(config), config.scales.zero_points, constant});
+  const Shape shape = ScaleShape(config.b, config.scales);
+  operands.push_back({shape, config.scales.type, constant});
+  if (config.scales.zero_points != DataType::kNone) operands.push_back({shape, config.scales.zero_points, constant});
+  if (config.a_scales.any())
+    operands.push_back({ScaleShape(config.a, config.a_scales), config.a_scales.type, false});
   return operands;
 }
 

@@ -12,7 +12,13 @@
 // A b that is stored in fewer bits: a scale, and where there is a third word a zero point, for each 32 rows of each
 // column; an element is (stored - zero point) x scale. A single scale for all of b is a value, not in the text.
 //
-// Operands: a, b, bias (unless `bias=no`), scales, zero points.
+//   matmul dtype=f4e2m1:f4e2m1:f16 a=1x128x4096 b=1x4096x4096 bias=no weights=const scales=16x1:f8e4m3
+//          a_scales=1x16:f8e4m3
+//
+// Both operands in fewer bits, with scales by blocks (NVFP4 above; MX is 32x1:f8e8m0 and 1x32:f8e8m0; f32 scales of
+// f8 by rows and columns, or by 128 elements): each product of two elements is multiplied by both scales.
+//
+// Operands: a, b, bias (unless `bias=no`), scales, zero points, scales of a.
 #pragma once
 
 #include <vector>
@@ -30,14 +36,14 @@ enum class MatMulBias {
 };
 std::span<const NamedValue<MatMulBias>> NamesOf(MatMulBias);
 
-struct WeightScales {
-  std::int64_t rows = 0;  // of a block of b's k x n; 0: there are none
+struct BlockScales {
+  std::int64_t rows = 0;  // of a block of b's k x n, or of a's m x k; 0: there are none
   std::int64_t columns = 0;
   DataType type = DataType::kNone;
   DataType zero_points = DataType::kNone;  // kNone: zero
 
   bool any() const { return rows > 0; }
-  friend bool operator==(const WeightScales&, const WeightScales&) = default;
+  friend bool operator==(const BlockScales&, const BlockScales&) = default;
 };
 
 struct MatMulConfig {
@@ -46,7 +52,8 @@ struct MatMulConfig {
   Shape b;
   MatMulBias bias = MatMulBias::kNone;
   Constness weights = Constness::kConstant;  // of b, and with it bias and scales
-  WeightScales scales = {};
+  BlockScales scales = {};
+  BlockScales a_scales = {};               // of a block of one row; without zero points, and only beside scales of b
   DataType activations = DataType::kNone;  // what the model allows a to be rounded to on the way in: f16, bf16, s8
 
   static constexpr std::string_view kName = "matmul";
@@ -57,6 +64,7 @@ struct MatMulConfig {
     visit("bias", self.bias);
     visit("weights", self.weights);
     visit.Optional("scales", self.scales);
+    visit.Optional("a_scales", self.a_scales);
     visit.Optional("activations", self.activations);
   }
   friend bool operator==(const MatMulConfig&, const MatMulConfig&) = default;
@@ -67,8 +75,8 @@ Result<MatMulConfig> MakeMatMul(OperandTypes types, const Shape& a, const Shape&
 
 Shape OutputShape(const MatMulConfig& config);
 
-// The shape of scales and zero points: b's, in blocks.
-Shape ScaleShape(const MatMulConfig& config);
+// The shape of scales and zero points: that of an operand, in blocks.
+Shape ScaleShape(const Shape& operand, const BlockScales& scales);
 
 // direct = conventional = 2 * batch * m * n * k (+ batch * m * n with a bias).
 Work WorkOf(const MatMulConfig& config);

@@ -19,7 +19,8 @@ double UnitRoundoff(DataType type) {
                                                         {DataType::kF16, 0x1p-11},
                                                         {DataType::kBF16, 0x1p-8},
                                                         {DataType::kF8E4M3, 0x1p-4},
-                                                        {DataType::kF8E5M2, 0x1p-3}};
+                                                        {DataType::kF8E5M2, 0x1p-3},
+                                                        {DataType::kF4E2M1, 0x1p-2}};
   for (const auto& [known, roundoff] : kRoundoffs)
     if (known == type) return roundoff;
   return kF32Roundoff;
@@ -120,6 +121,7 @@ struct ArithmeticError {
     for (std::int64_t axis : c.axes) length *= DimOr1(c.input, axis);
     switch (c.kind) {
       case ReductionKind::kMax:
+      case ReductionKind::kMaxAbs:
       case ReductionKind::kMin:
       case ReductionKind::kArgMax:
       case ReductionKind::kArgMin:
@@ -198,7 +200,8 @@ NumericContract NativeContract(const Workload& workload) {
   const bool are_stored = IsFloatingPoint(types.input) && !IsNarrowNumber(types.input) && IsNarrowNumber(types.weights);
   const DataType weights = WeightsAreNumbers(config) && !are_stored ? types.weights : DataType::kNone;
   for (DataType type : {types.input, weights, types.output}) {
-    if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) return NumericContract::kFp8;
+    if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2 || type == DataType::kF4E2M1)
+      return NumericContract::kFp8;
     f16 = f16 || type == DataType::kF16;
     bf16 = bf16 || type == DataType::kBF16;
   }

@@ -38,6 +38,8 @@ enum class Layout {
   kChannels,      // batch, channels, space, as the form says
   kFilter,        // output channels, input channels, space, as the form says
   kSecondMatrix,  // transposed where the form says so
+  kScales,        // of blocks of the first matrix's rows, in cuDNN's tiles of 128 rows by 4 blocks (F8_128x4)
+  kSecondScales,  // of blocks of the second matrix's columns, which are the tiles' rows
 };
 
 // A tensor in memory.
@@ -52,8 +54,8 @@ struct Tensor {
 // graph.<call>(operands) with its attributes.
 struct Operation {
   std::string result{};  // a name
-  // "conv_fprop", "conv_dgrad", "matmul", "pointwise", "reduction", "resample", "layernorm", ...; of older calls also
-  // "softmax", "lrn", "batchnorm", "rnn".
+  // "conv_fprop", "conv_dgrad", "matmul", "block_scale_dequantize", "pointwise", "reduction", "resample", "layernorm",
+  // ...; of older calls also "softmax", "lrn", "batchnorm", "rnn".
   std::string call{};
   std::string mode{};  // of element-wise operations, reductions and poolings, as cuDNN calls it: "RELU_FWD"
   std::vector<std::string> operands{};
@@ -62,7 +64,7 @@ struct Operation {
   // The second operand of an element-wise operation, epsilon of a normalization, the factor of attention's scores.
   std::optional<float> number{};
   std::optional<float> elu_alpha{}, relu_slope{}, relu_low{}, relu_high{};
-  Dims pre_padding{}, post_padding{}, stride{}, dilation{}, window{};
+  Dims pre_padding{}, post_padding{}, stride{}, dilation{}, window{};  // window: or the block of "block_scale_dequantize"
   bool causal = false;
   std::int64_t left_bound = 0;  // of a causal attention, positions that a query sees, its own included; 0: all
   std::optional<float> lrn_alpha{}, lrn_beta{}, lrn_k{};
@@ -81,14 +83,19 @@ struct OperationGraph {
   std::vector<Output> outputs{};
 };
 
-// Dimensions with channels filled up as the form says.
+// Dimensions with channels filled up as the form says, scales to whole tiles.
 inline Dims RoomOf(const Dims& dims, Layout layout, const Form& form) {
   Dims room = dims;
-  const auto fill = [&](std::size_t i) {
-    room[i] = (room[i] + form.channel_multiple - 1) / form.channel_multiple * form.channel_multiple;
+  const auto fill = [&](std::size_t i, std::int64_t multiple) {
+    room[i] = (room[i] + multiple - 1) / multiple * multiple;
   };
-  if (layout == Layout::kFilter) fill(0);
-  if (layout == Layout::kFilter || layout == Layout::kChannels) fill(1);
+  const std::size_t rank = dims.size();
+  if (layout == Layout::kFilter) fill(0, form.channel_multiple);
+  if (layout == Layout::kFilter || layout == Layout::kChannels) fill(1, form.channel_multiple);
+  if (layout == Layout::kScales || layout == Layout::kSecondScales) {
+    fill(layout == Layout::kScales ? rank - 2 : rank - 1, 128);
+    fill(layout == Layout::kScales ? rank - 1 : rank - 2, 4);
+  }
   return room;
 }
 
@@ -99,7 +106,7 @@ inline Dims StridesOf(const Dims& room, Layout layout, const Form& form) {
   const bool follows_form = layout == Layout::kChannels || layout == Layout::kFilter;
   if ((layout == Layout::kChannelsLast || (follows_form && form.channels_last)) && order.size() > 2)
     std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  if (layout == Layout::kSecondMatrix && form.channels_last)
+  if ((layout == Layout::kSecondMatrix && form.channels_last) || layout == Layout::kSecondScales)
     std::swap(order[order.size() - 1], order[order.size() - 2]);
   Dims strides(room.size());
   std::int64_t stride = 1;

@@ -48,8 +48,9 @@ std::string_view ModeOf(PoolingKind kind) {
 }
 
 bool HasTensorsOf(DataType type) {
-  constexpr DataType kTypes[] = {DataType::kF64,    DataType::kF32, DataType::kF16, DataType::kBF16, DataType::kF8E4M3,
-                                 DataType::kF8E5M2, DataType::kS8,  DataType::kS32, DataType::kS64,  DataType::kBool};
+  constexpr DataType kTypes[] = {DataType::kF64,    DataType::kF32,    DataType::kF16,    DataType::kBF16,
+                                 DataType::kF8E4M3, DataType::kF8E5M2, DataType::kF8E8M0, DataType::kF4E2M1,
+                                 DataType::kS8,     DataType::kS32,    DataType::kS64,    DataType::kBool};
   return std::ranges::find(kTypes, type) != std::end(kTypes);
 }
 
@@ -215,10 +216,26 @@ class Builder {
     return FinishProduct(Call(std::move(operation), {x, w}, output), config.types, bias);
   }
 
+  // A matrix whose blocks share scales: operand `k`.
+  Result<Value> InBlocks(const Value& matrix, std::size_t k, const BlockScales& scales, Layout layout) {
+    const bool is_narrow = scales.type == DataType::kF8E4M3 || scales.type == DataType::kF8E8M0;
+    if (!is_narrow || scales.zero_points != DataType::kNone)
+      return NotInGraph("scales of blocks other than f8e4m3 and f8e8m0");
+    INFIMUM_ASSIGN_OR_RETURN(const Value scale, Operand(k, {"", operands_[k].shape, layout, operands_[k].shape}));
+    Operation operation;
+    operation.call = "block_scale_dequantize";
+    operation.window = {scales.rows, scales.columns};
+    return Call(std::move(operation), {matrix, scale}, matrix);
+  }
+
   Result<Value> AddLayer(const MatMulConfig& config) {
-    if (config.scales.any()) return NotInGraph("weights with a scale for each block");
-    INFIMUM_ASSIGN_OR_RETURN(const Value a, Operand(0, RowMajorValue(config.a)));
-    INFIMUM_ASSIGN_OR_RETURN(const Value b, Operand(1, {"", config.b, Layout::kSecondMatrix, config.b}));
+    if (config.scales.any() && !config.a_scales.any()) return NotInGraph("weights with a scale for each block");
+    INFIMUM_ASSIGN_OR_RETURN(Value a, Operand(0, RowMajorValue(config.a)));
+    INFIMUM_ASSIGN_OR_RETURN(Value b, Operand(1, {"", config.b, Layout::kSecondMatrix, config.b}));
+    if (config.scales.any()) {
+      INFIMUM_ASSIGN_OR_RETURN(a, InBlocks(a, operands_.size() - 1, config.a_scales, Layout::kScales));
+      INFIMUM_ASSIGN_OR_RETURN(b, InBlocks(b, operands_.size() - 2, config.scales, Layout::kSecondScales));
+    }
     Operation operation;
     operation.call = "matmul";
     operation.sums = SumsIn(config.types.input);

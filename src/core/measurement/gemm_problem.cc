@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/core/layer/small_float.h"
+
 namespace infimum::cuda {
 namespace {
 
@@ -10,6 +12,16 @@ Error NotInBlas(const std::string& what) { return Error{"unsupported: " + what};
 bool IsBlasType(DataType type) { return IsFloatingPoint(type) || type == DataType::kS8 || type == DataType::kS32; }
 
 bool IsEightBitFloat(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
+
+// `depth`: elements of the inner dimension in a block, `others` of the other one.
+GemmScales ScalesFor(DataType type, std::int64_t depth, std::int64_t others, std::int64_t whole_depth) {
+  if (type == DataType::kF8E4M3 && depth == 16 && others == 1) return GemmScales::kVec16Ue4m3;
+  if (type == DataType::kF8E8M0 && depth == 32 && others == 1) return GemmScales::kVec32Ue8m0;
+  if (type != DataType::kF32) return GemmScales::kNone;
+  if (depth >= whole_depth && others == 1) return GemmScales::kOuterVec32f;
+  if (depth != 128) return GemmScales::kNone;
+  return others == 1 ? GemmScales::kVec12832f : others == 128 ? GemmScales::kBlk128x12832f : GemmScales::kNone;
+}
 
 Result<GemmSums> SumsOf(const MatMulConfig& config, NumericContract contract) {
   switch (config.types.input) {
@@ -21,6 +33,7 @@ Result<GemmSums> SumsOf(const MatMulConfig& config, NumericContract contract) {
     case DataType::kBF16:
     case DataType::kF8E4M3:
     case DataType::kF8E5M2:
+    case DataType::kF4E2M1:
       return GemmSums::kF32;
     case DataType::kS8:
       return GemmSums::kS32;
@@ -44,6 +57,31 @@ Status SetBatch(const MatMulConfig& config, GemmProblem& problem) {
   problem.batch = std::max(a, b);
   problem.a_stride = a == 1 ? 0 : problem.rows * problem.depth;
   problem.b_stride = b == 1 ? 0 : problem.depth * problem.columns;
+  return {};
+}
+
+// Scales of both operands; `tensors` are a and b.
+Status SetScales(const MatMulConfig& config, const RegionMember& member, RegionGemm& gemm) {
+  const BlockScales &a = config.a_scales, &b = config.scales;
+  GemmProblem& problem = gemm.problem;
+  if (!b.any())
+    return problem.a == DataType::kF4E2M1 ? NotInBlas("4-bit floats without a scale for each block") : Status();
+  if (!a.any()) return NotInBlas("no BLAS library's call here takes weights alone with a scale for each block");
+  problem.a_scales = ScalesFor(a.type, a.columns, a.rows, problem.depth);
+  problem.b_scales = ScalesFor(b.type, b.rows, b.columns, problem.depth);
+  const auto are_128 = [](GemmScales scales) {
+    return scales == GemmScales::kVec12832f || scales == GemmScales::kBlk128x12832f;
+  };
+  const bool are_of_a_kind =
+      problem.a_scales == problem.b_scales || (are_128(problem.a_scales) && are_128(problem.b_scales));
+  if (problem.a_scales == GemmScales::kNone || problem.b_scales == GemmScales::kNone || !are_of_a_kind ||
+      b.zero_points != DataType::kNone)
+    return NotInBlas("cuBLASLt scales blocks of 16 (f8e4m3), 32 (f8e8m0), 128, 128 x 128 and whole rows (f32)");
+  if (problem.batch > 1) return NotInBlas("cuBLASLt's scales of blocks are of one product, not of a batch");
+  const std::vector<Operand> operands = OperandsOf(member.config);
+  const std::size_t last = operands.size() - 1;
+  gemm.tensors.push_back({member.operands[last], a.type, operands[last].shape, false, problem.a_scales});
+  gemm.tensors.push_back({member.operands[last - 1], b.type, operands[last - 1].shape, false, problem.b_scales});
   return {};
 }
 
@@ -88,7 +126,7 @@ class Followers {
     const GemmTensor tensor{member.operands[other], operand.type, operand.shape};
     if (count == problem.columns && operand.shape.dims.back() == problem.columns && !HasBias() && count != results) {
       problem.bias = operand.type;
-      gemm_.tensors.insert(gemm_.tensors.begin() + 2, tensor);
+      gemm_.tensors.insert(gemm_.tensors.begin() + (problem.a_scales == GemmScales::kNone ? 2 : 4), tensor);
       return {};
     }
     if (count != results || problem.addend)
@@ -112,6 +150,11 @@ std::string_view Name(GemmSums sums) {
   return kNames[static_cast<std::size_t>(sums)];
 }
 
+std::string_view Name(GemmScales scales) {
+  constexpr std::string_view kNames[] = {"", "vec16_ue4m3", "vec32_ue8m0", "outer_vec_32f", "vec128_32f", "blk128x128_32f"};
+  return kNames[static_cast<std::size_t>(scales)];
+}
+
 std::string_view Name(GemmActivation activation) {
   constexpr std::string_view kNames[] = {"", "relu", "gelu_tanh"};
   return kNames[static_cast<std::size_t>(activation)];
@@ -125,6 +168,8 @@ std::string Format(const GemmProblem& problem) {
   if (problem.batch > 1)
     text += " strides=" + std::to_string(problem.a_stride) + "," + std::to_string(problem.b_stride);
   if (problem.b_transposed) text += " b=transposed";
+  if (problem.a_scales != GemmScales::kNone)
+    text += " scales=" + std::string(Name(problem.a_scales)) + "," + std::string(Name(problem.b_scales));
   if (problem.bias != DataType::kNone) text += " bias";
   if (problem.addend) text += " addend";
   if (problem.activation != GemmActivation::kNone) text += " " + std::string(Name(problem.activation));
@@ -134,11 +179,11 @@ std::string Format(const GemmProblem& problem) {
 std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier) {
   const auto* config = std::get_if<MatMulConfig>(&region.members.front().config);
   if (config == nullptr) return {};
-  // A constant may be kept as one likes; of 8 bits devices before Blackwell take it transposed alone, of integers all
-  // do.
+  // A constant may be kept as one likes; of 8 bits devices before Blackwell take it transposed alone, of integers and
+  // of 4 bits all do.
   const bool may_transpose = config->weights == Constness::kConstant;
-  const bool is_float8 = IsEightBitFloat(config->types.input);
-  const bool must_transpose = config->types.input == DataType::kS8 || is_float8;
+  const bool is_float8 = IsEightBitFloat(config->types.input), is_float4 = config->types.input == DataType::kF4E2M1;
+  const bool must_transpose = config->types.input == DataType::kS8 || is_float8 || is_float4;
   std::vector<GemmForm> forms;
   if (!must_transpose || (is_float8 && !may_transpose)) forms.push_back({false});
   if (must_transpose ? may_transpose : may_transpose && tier != CandidateTier::kHeuristic) forms.push_back({true});
@@ -162,7 +207,6 @@ Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const 
   const auto* config = std::get_if<MatMulConfig>(&lead.config);
   if (config == nullptr) return NotInBlas("BLAS libraries run matrix products only");
   if (region.outputs.size() != 1) return NotInBlas("a GEMM has one result");
-  if (config->scales.any()) return NotInBlas("no BLAS library's call here takes weights with a scale for each block");
   RegionGemm gemm;
   GemmProblem& problem = gemm.problem;
   const std::size_t rank = config->a.rank();
@@ -185,6 +229,7 @@ Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const 
 
   gemm.tensors.push_back({lead.operands[0], problem.a, config->a});
   gemm.tensors.push_back({lead.operands[1], problem.b, config->b, form.b_transposed});
+  INFIMUM_RETURN_IF_ERROR(SetScales(*config, lead, gemm));
   if (config->bias != MatMulBias::kNone) {
     const Operand bias = OperandsOf(lead.config)[2];
     if (problem.sums == GemmSums::kS32) return NotInBlas("BLAS libraries add no bias to sums of integers");
@@ -199,7 +244,7 @@ Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const 
   }
   Followers followers(region, gemm);
   for (std::size_t i = 1; i < region.members.size(); ++i) INFIMUM_RETURN_IF_ERROR(followers.Add(i));
-  if (problem.addend && IsEightBitFloat(problem.output))
+  if (problem.addend && IsSmallFloat(problem.output))
     return NotInBlas("BLAS libraries add no tensor to a result of 8-bit floats");
   gemm.tensors.push_back({{RegionOperand::Source::kMember, last}, problem.output, output.shape});
   return gemm;

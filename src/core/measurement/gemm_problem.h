@@ -21,9 +21,13 @@ namespace infimum::cuda {
 // f32.
 enum class GemmSums { kF32, kTf32, kF16, kF64, kS32, kFast, kBf16x9 };
 enum class GemmActivation { kNone, kRelu, kGeluTanh };
+// Of an operand in 8 or 4 bits, as cuBLASLt has them: for 16 or 32 elements of the depth, for a whole row or column,
+// for 128 elements of the depth and for 128 x 128 elements.
+enum class GemmScales { kNone, kVec16Ue4m3, kVec32Ue8m0, kOuterVec32f, kVec12832f, kBlk128x12832f };
 
-// "tf32"; "", "relu", "gelu_tanh".
+// "tf32"; "", "relu", "gelu_tanh"; "", "vec16_ue4m3".
 std::string_view Name(GemmSums sums);
+std::string_view Name(GemmScales scales);
 std::string_view Name(GemmActivation activation);
 
 // Matrices are row-major.
@@ -35,6 +39,7 @@ struct GemmProblem {
   bool b_transposed = false;  // it is stored as columns x depth
   GemmSums sums = GemmSums::kF32;
   GemmActivation activation = GemmActivation::kNone;
+  GemmScales a_scales = GemmScales::kNone, b_scales = GemmScales::kNone;
   DataType bias = DataType::kNone;  // of one number for each column; none where there is no bias
   bool addend = false;              // a tensor of the result's shape and type, added to the product
   double factor = 1;                // of the product
@@ -65,9 +70,11 @@ struct GemmTensor {
   DataType type = DataType::kF32;
   Shape shape;
   bool transposed = false;  // its last two dimensions are exchanged in memory
+  GemmScales scales = GemmScales::kNone;  // what it holds for its operand, where it is no operand itself
 };
 
-// Tensors in the order in which they are bound: a, b, then bias and addend where there are, last the result.
+// Tensors in the order in which they are bound: a, b, then the scales of both, bias and addend where there are, last the
+// result.
 struct RegionGemm {
   GemmProblem problem;
   std::vector<GemmTensor> tensors;

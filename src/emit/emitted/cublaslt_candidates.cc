@@ -57,8 +57,7 @@ Matmul Describe(const Layer& layer, const Form& form, const Handles& handles) {
 }
 
 gpu::Buffer RandomNumbers(const std::string& type, std::int64_t count, double low, double high, std::uint64_t seed) {
-  unsigned char number[8];
-  gpu::Buffer buffer(static_cast<std::size_t>(count) * gpu::Encode(TypeOf(type), 0, number));
+  gpu::Buffer buffer(gpu::BytesOf(TypeOf(type), static_cast<std::size_t>(count)));
   gpu::FillRandomly(buffer, TypeOf(type), low, high, seed);
   return buffer;
 }
@@ -81,6 +80,15 @@ gpu::GpuTimes MeasureOn(const Layer& layer, std::size_t workspace_bytes, const R
   tensors.b = b.data();
   tensors.result = result.data();
   std::vector<gpu::Buffer> added;
+  const auto add_scales = [&](const std::string& scales, bool of_b) -> const void* {
+    const ScaleMemory memory = ScalesOf(gemm, scales, of_b);
+    if (memory.count == 0) return nullptr;
+    const bool has_codes = memory.type == "f8e8m0";  // of powers of two
+    added.push_back(RandomNumbers(memory.type, memory.count, has_codes ? 120 : 0.25, has_codes ? 128 : 1, 47));
+    return added.back().data();
+  };
+  tensors.a_scales = add_scales(gemm.a_scales, false);
+  tensors.b_scales = add_scales(gemm.b_scales, true);
   if (!gemm.bias.empty()) {
     added.push_back(RandomNumbers(gemm.bias, gemm.columns, -1, 1, 45));
     tensors.bias = added.back().data();

@@ -59,7 +59,8 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// One number as the bytes of its type; how many they are.
+// One number as the bytes of its type; how many they are. Of 4-bit floats and powers of two, which older toolkits do not
+// know, the number is a byte's code: of two numbers, and of an exponent.
 inline std::size_t Encode(cudaDataType type, double number, unsigned char* bytes) {
   const auto store = [&](auto value) {
     std::memcpy(bytes, &value, sizeof value);
@@ -84,11 +85,23 @@ inline std::size_t Encode(cudaDataType type, double number, unsigned char* bytes
       return store(static_cast<std::int32_t>(number));
     case CUDA_R_8I:
       return store(static_cast<std::int8_t>(number));
+#if CUDART_VERSION >= 12080
+    case CUDA_R_4F_E2M1:
+    case CUDA_R_8F_UE8M0:
+#endif
     case CUDA_R_8U:
       return store(static_cast<std::uint8_t>(number));
     default:
       throw std::runtime_error("no random numbers of CUDA's data type " + std::to_string(type));
   }
+}
+
+inline std::size_t BytesOf(cudaDataType type, std::size_t numbers) {
+#if CUDART_VERSION >= 12080
+  if (type == CUDA_R_4F_E2M1) return (numbers + 1) / 2;
+#endif
+  unsigned char number[8];
+  return numbers * Encode(type, 0, number);
 }
 
 // Uniform numbers, the same in each run: kernels run up to an eighth faster on zeros. A million of them, again and

@@ -83,7 +83,11 @@ cudaDataType CudaType(fe::DataType_t type) {
       {fe::DataType_t::HALF, CUDA_R_16F},         {fe::DataType_t::BFLOAT16, CUDA_R_16BF},
       {fe::DataType_t::FP8_E4M3, CUDA_R_8F_E4M3}, {fe::DataType_t::FP8_E5M2, CUDA_R_8F_E5M2},
       {fe::DataType_t::INT64, CUDA_R_64I},        {fe::DataType_t::INT32, CUDA_R_32I},
-      {fe::DataType_t::INT8, CUDA_R_8I},          {fe::DataType_t::BOOLEAN, CUDA_R_8U}};
+      {fe::DataType_t::INT8, CUDA_R_8I},          {fe::DataType_t::BOOLEAN, CUDA_R_8U},
+#if CUDART_VERSION >= 12080
+      {fe::DataType_t::FP4_E2M1, CUDA_R_4F_E2M1}, {fe::DataType_t::FP8_E8M0, CUDA_R_8F_UE8M0},
+#endif
+  };
   const auto known = types.find(type);
   if (known == types.end()) throw std::runtime_error("a tensor of a type that this program has no numbers for");
   return known->second;
@@ -93,8 +97,7 @@ gpu::Buffer MemoryOf(const fe::graph::Tensor_attributes& tensor) {
   const Dims dims = tensor.get_dim(), strides = tensor.get_stride();
   std::int64_t last = 0;
   for (std::size_t i = 0; i < dims.size(); ++i) last += (dims[i] - 1) * strides[i];
-  unsigned char number[8];
-  return gpu::Buffer((static_cast<std::size_t>(last) + 1) * gpu::Encode(CudaType(tensor.get_data_type()), 0, number));
+  return gpu::Buffer(gpu::BytesOf(CudaType(tensor.get_data_type()), static_cast<std::size_t>(last) + 1));
 }
 
 template <class Launch>
@@ -146,10 +149,9 @@ gpu::GpuTimes MeasureLegacy(const Layer& layer, const LegacyWay& way, const Targ
     pointers.push_back(buffers.back().data());
   };
   const auto bytes_of = [&](const Dims& dims, const std::string& type) {
-    unsigned char number[8];
-    std::size_t bytes = gpu::Encode(types.at(type), 0, number);
-    for (const std::int64_t extent : dims) bytes *= static_cast<std::size_t>(extent);
-    return bytes;
+    std::size_t count = 1;
+    for (const std::int64_t extent : dims) count *= static_cast<std::size_t>(extent);
+    return gpu::BytesOf(types.at(type), count);
   };
   for (const Tensor& tensor : graph.tensors) {
     const bool is_block = call->packed_weights() > 0 && !buffers.empty();

@@ -182,6 +182,14 @@ std::map<const onnx::TensorProto*, const onnx::TensorProto*> FindTied(const onnx
   return tied;
 }
 
+// What TensorRT's operators for 8-bit and 4-bit floats are in ONNX, which had none when they were made. Dynamic
+// quantization is theirs alone.
+std::string OperatorOf(const std::string& domain, const std::string& op) {
+  if (domain == "trt" && op.ends_with("DequantizeLinear")) return "DequantizeLinear";
+  if (domain == "trt" && op == "TRT_FP8QuantizeLinear") return "QuantizeLinear";
+  return domain.empty() ? op : domain + "." + op;
+}
+
 std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
 
 }  // namespace
@@ -398,8 +406,7 @@ void OnnxGraphBuilder::StateKept(const Layer& layer, std::vector<KnownValue>& ou
 Layer OnnxGraphBuilder::MakeLayer(const onnx::NodeProto& node, int position,
                                   const std::vector<std::optional<ValueId>>& inputs) {
   Layer layer;
-  const std::string domain = DomainOf(node);
-  layer.op = domain.empty() ? node.op_type() : domain + "." + node.op_type();
+  layer.op = OperatorOf(DomainOf(node), node.op_type());
   layer.name = UniqueName(node.name().empty() ? node.op_type() + "_" + std::to_string(position) : node.name());
   layer.origins.push_back(node.name().empty() ? layer.name : node.name());
   layer.inputs = inputs;

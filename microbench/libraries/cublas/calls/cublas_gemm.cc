@@ -23,8 +23,8 @@ Gemm::Gemm(const Functions& cublas, cublasHandle_t handle, const cublaslt::Gemm&
       sums_(cublaslt::ComputeTypeOf(gemm)),
       alpha_(gemm.factor, cublaslt::ScaleTypeOf(gemm)),
       beta_(0, cublaslt::ScaleTypeOf(gemm)) {
-  if (!gemm.bias.empty() || gemm.addend || !gemm.activation.empty())
-    throw std::runtime_error("unsupported: cuBLAS has no epilogues");
+  if (!gemm.bias.empty() || gemm.addend || !gemm.activation.empty() || !gemm.a_scales.empty())
+    throw std::runtime_error("unsupported: cuBLAS has no epilogues, and no scales of blocks");
   if (std::max({gemm.rows, gemm.columns, gemm.depth, gemm.batch}) > std::int64_t{2147483647})
     throw std::runtime_error("unsupported: cuBLAS counts in 32 bits");
 }

@@ -18,7 +18,11 @@ struct Word {
 
 constexpr Word<cudaDataType_t> kTypes[] = {
     {"f64", CUDA_R_64F},        {"f32", CUDA_R_32F},        {"f16", CUDA_R_16F}, {"bf16", CUDA_R_16BF},
-    {"f8e4m3", CUDA_R_8F_E4M3}, {"f8e5m2", CUDA_R_8F_E5M2}, {"s8", CUDA_R_8I},   {"s32", CUDA_R_32I}};
+    {"f8e4m3", CUDA_R_8F_E4M3}, {"f8e5m2", CUDA_R_8F_E5M2}, {"s8", CUDA_R_8I},   {"s32", CUDA_R_32I},
+#if CUBLAS_VERSION >= 120800
+    {"f4e2m1", CUDA_R_4F_E2M1}, {"f8e8m0", CUDA_R_8F_UE8M0},
+#endif
+};
 
 constexpr Word<cublasComputeType_t> kSums[] = {
     {"f32", CUBLAS_COMPUTE_32F},
@@ -31,6 +35,17 @@ constexpr Word<cublasComputeType_t> kSums[] = {
     {"bf16x9", CUBLAS_COMPUTE_32F_EMULATED_16BFX9},
 #endif
 };
+
+// Scales of operands; the oldest library here knows none of blocks.
+#if CUBLAS_VERSION >= 120900
+constexpr Word<cublasLtMatmulMatrixScale_t> kScales[] = {
+    {"vec16_ue4m3", CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3},
+    {"vec32_ue8m0", CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0},
+    {"outer_vec_32f", CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F},
+    {"vec128_32f", CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F},
+    {"blk128x128_32f", CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F},
+};
+#endif
 
 // Without a bias and with one.
 constexpr Word<std::pair<cublasLtEpilogue_t, cublasLtEpilogue_t>> kEpilogues[] = {
@@ -59,6 +74,18 @@ void RethrowFault(const std::runtime_error& error) {
 }  // namespace
 
 cudaDataType_t TypeOf(const std::string& name) { return Find(kTypes, name, "type"); }
+
+ScaleMemory ScalesOf(const Gemm& gemm, const std::string& scales, bool of_b) {
+  const auto parts = [](std::int64_t count, std::int64_t part) { return (count + part - 1) / part; };
+  const auto whole = [&](std::int64_t count, std::int64_t multiple) { return parts(count, multiple) * multiple; };
+  const std::int64_t vectors = of_b ? gemm.columns : gemm.rows;
+  if (scales.empty()) return {};
+  if (scales == "vec16_ue4m3") return {whole(vectors, 128) * whole(parts(gemm.depth, 16), 4), "f8e4m3"};
+  if (scales == "vec32_ue8m0") return {whole(vectors, 128) * whole(parts(gemm.depth, 32), 4), "f8e8m0"};
+  if (scales == "outer_vec_32f") return {vectors, "f32"};
+  const std::int64_t blocks = parts(gemm.depth, 128);
+  return {scales == "vec128_32f" ? vectors * blocks : parts(vectors, 128) * whole(blocks, 4), "f32"};
+}
 
 cublasComputeType_t ComputeTypeOf(const Gemm& gemm) {
   // Elsewhere the library may answer with its other algorithms, which are candidates already.
@@ -142,6 +169,15 @@ void Matmul::Build() {
   const auto& [alone, with_bias] = Find(kEpilogues, gemm_.activation, "epilogue");
   Describe(CUBLASLT_MATMUL_DESC_EPILOGUE, gemm_.bias.empty() ? alone : with_bias);
   if (!gemm_.bias.empty()) Describe(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, TypeOf(gemm_.bias));
+  if (!gemm_.a_scales.empty()) {
+#if CUBLAS_VERSION >= 120900
+    // Their first matrix is b.
+    Describe(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, Find(kScales, gemm_.b_scales, "scales"));
+    Describe(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, Find(kScales, gemm_.a_scales, "scales"));
+#else
+    throw std::runtime_error("unsupported: scales of blocks need cuBLASLt 12.9");
+#endif
+  }
   const std::int64_t m = gemm_.columns, n = gemm_.rows, k = gemm_.depth;
   b_ = gemm_.b_transposed ? MakeLayout(b_type_, k, m, gemm_.b_stride) : MakeLayout(b_type_, m, k, gemm_.b_stride);
   a_ = MakeLayout(a_type_, k, n, gemm_.a_stride);
@@ -262,6 +298,10 @@ void Matmul::Choose(const Algorithm& algorithm) {
 
 void Matmul::Run(const Tensors& tensors, void* workspace, cudaStream_t stream) {
   if (!gemm_.bias.empty()) Describe(CUBLASLT_MATMUL_DESC_BIAS_POINTER, tensors.bias);
+  if (!gemm_.a_scales.empty()) {
+    Describe(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, tensors.b_scales);
+    Describe(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, tensors.a_scales);
+  }
   // Where nothing is added, beta is 0 and the addend is not read.
   const void* const addend = gemm_.addend ? tensors.addend : tensors.result;
   Check(lt_,

@@ -54,6 +54,8 @@ struct Gemm {
   std::string a = "f32", b = "f32", result = "f32";  // types
   // Elements from one matrix of the batch to the next; 0: the same for all.
   std::int64_t a_stride = 0, b_stride = 0;
+  // Of an operand in 8 or 4 bits: "vec16_ue4m3", "vec32_ue8m0", "outer_vec_32f", "vec128_32f", "blk128x128_32f".
+  std::string a_scales{}, b_scales{};
   std::string bias{};        // the type of one number for each column; empty: none
   bool addend = false;       // a matrix of the result's shape and type
   std::string activation{};  // "relu", "gelu_tanh"
@@ -62,6 +64,13 @@ struct Gemm {
   std::string sums = "f32";   // "f32", "tf32", "f16", "f64", "s32"; "fast": of 8-bit floats, in fewer bits
   bool b_transposed = false;  // b is stored as columns x depth
 };
+
+// An operand's scales in memory: how many numbers with what fills up their layout, and of which type.
+struct ScaleMemory {
+  std::int64_t count = 0;
+  std::string type{};
+};
+ScaleMemory ScalesOf(const Gemm& gemm, const std::string& scales, bool of_b);
 
 // The library's types; std::runtime_error for what it has none for.
 cudaDataType_t TypeOf(const std::string& name);
@@ -101,7 +110,8 @@ class Matmul : public Answers {
   // The chosen algorithm's, in bytes.
   std::size_t workspace() const { return choice_.workspaceSize; }
   struct Tensors {
-    const void *a = nullptr, *b = nullptr, *bias = nullptr, *addend = nullptr;
+    const void *a = nullptr, *b = nullptr, *a_scales = nullptr, *b_scales = nullptr;
+    const void *bias = nullptr, *addend = nullptr;
     void* result = nullptr;
   };
   void Run(const Tensors& tensors, void* workspace, cudaStream_t stream);

@@ -18,6 +18,7 @@ fe::DataType_t TypeOf(const std::string& name) {
   static const std::map<std::string, Type> types{
       {"f64", Type::DOUBLE},      {"f32", Type::FLOAT},       {"f16", Type::HALF}, {"bf16", Type::BFLOAT16},
       {"f8e4m3", Type::FP8_E4M3}, {"f8e5m2", Type::FP8_E5M2}, {"s8", Type::INT8},  {"s32", Type::INT32},
+      {"f8e8m0", Type::FP8_E8M0}, {"f4e2m1", Type::FP4_E2M1},
       {"s64", Type::INT64},       {"bool", Type::BOOLEAN}};
   return Find(types, name);
 }
@@ -43,7 +44,7 @@ fe::PointwiseMode_t PointwiseMode(const std::string& name) {
 
 fe::ReductionMode_t ReductionMode(const std::string& name) {
   using Mode = fe::ReductionMode_t;
-  static const std::map<std::string, Mode> modes{{"ADD", Mode::ADD}, {"MAX", Mode::MAX},     {"MIN", Mode::MIN},
+  static const std::map<std::string, Mode> modes{{"ADD", Mode::ADD}, {"MAX", Mode::MAX},     {"MIN", Mode::MIN}, {"AMAX", Mode::AMAX},
                                                  {"MUL", Mode::MUL}, {"NORM1", Mode::NORM1}, {"NORM2", Mode::NORM2}};
   return Find(modes, name);
 }
@@ -132,6 +133,11 @@ TensorPointer Add(const Operation& operation, const std::vector<TensorPointer>& 
     return graph.matmul(of.at(0), of.at(1),
                         fe::graph::Matmul_attributes().set_compute_data_type(SumsOf(operation, form)));
   }
+  if (call == "block_scale_dequantize") {
+    const std::vector<std::int32_t> block(operation.window.begin(), operation.window.end());
+    return graph.block_scale_dequantize(of.at(0), of.at(1),
+                                        fe::graph::Block_scale_dequantize_attributes().set_block_size(block));
+  }
   if (call == "pointwise") return AddPointwise(operation, of, graph);
   if (call == "reduction") {
     return graph.reduction(of.at(0), fe::graph::Reduction_attributes().set_mode(ReductionMode(operation.mode)));
@@ -150,12 +156,15 @@ Arguments AddOperations(const OperationGraph& layer, const Form& form, fe::graph
   std::int64_t uid = 1;
   for (const Tensor& tensor : layer.tensors) {
     const Dims room = RoomOf(tensor.dims, tensor.layout, form);
-    made[tensor.name] = graph.tensor(fe::graph::Tensor_attributes()
-                                         .set_name(tensor.name)
-                                         .set_uid(uid++)
-                                         .set_dim(room)
-                                         .set_stride(StridesOf(room, tensor.layout, form))
-                                         .set_data_type(TypeOf(tensor.type)));
+    fe::graph::Tensor_attributes attributes;
+    attributes.set_name(tensor.name)
+        .set_uid(uid++)
+        .set_dim(room)
+        .set_stride(StridesOf(room, tensor.layout, form))
+        .set_data_type(TypeOf(tensor.type));
+    if (tensor.layout == Layout::kScales || tensor.layout == Layout::kSecondScales)
+      attributes.set_reordering_type(fe::TensorReordering_t::F8_128x4);
+    made[tensor.name] = graph.tensor(attributes);
     arguments.tensors.push_back(made[tensor.name]);
   }
   for (const Operation& operation : layer.operations) {

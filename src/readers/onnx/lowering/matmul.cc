@@ -46,6 +46,12 @@ Result<Shape> WeightShape(const NodeView& node, std::size_t position) {
   return Shape{*stored};
 }
 
+// Powers of two are bytes in files of before ONNX had a type for them.
+Result<DataType> ScaleType(const NodeView& node, std::size_t position) {
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, position));
+  return type == DataType::kU8 ? DataType::kF8E8M0 : type;
+}
+
 // The scales that keep-stored-weights left; `transposed`: whether the product turns b round.
 Status AddStoredScales(const NodeView& node, bool transposed, Product& product) {
   const auto block = IntegersIn(node, kStoredBlock, {1, kMaxElements});
@@ -55,6 +61,11 @@ Status AddStoredScales(const NodeView& node, bool transposed, Product& product) 
   if (transposed) product.block = Transposed(product.block);
   product.scales = kStoredScales;
   if (HasInput(node, kStoredScales + 1)) product.zero_points = kStoredScales + 1;
+  if (!HasInput(node, kStoredScales + 2)) return Status();
+  const auto row_block = IntegerIn(node, kRowBlock, 0, {0, kMaxElements});
+  if (!row_block.ok()) return row_block.error();
+  product.row_block = *row_block;
+  if (product.row_block > 0) product.row_scales = kStoredScales + 2;
   return Status();
 }
 
@@ -163,7 +174,7 @@ Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& 
   if (has_scales) {
     config.scales.rows = std::min(product.block.dims[rank - 2], config.b.dims[config.b.rank() - 2]);
     config.scales.columns = std::min(product.block.dims[rank - 1], config.b.dims.back());
-    INFIMUM_ASSIGN_OR_RETURN(config.scales.type, InputType(node, *product.scales));
+    INFIMUM_ASSIGN_OR_RETURN(config.scales.type, ScaleType(node, *product.scales));
     if (ConstnessOf(node, *product.scales, product.zero_points) == Constness::kVariable)
       config.weights = Constness::kVariable;
   }
@@ -175,6 +186,11 @@ Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& 
     INFIMUM_ASSIGN_OR_RETURN(config.scales.zero_points, product.zero_type ? Result<DataType>(*product.zero_type)
                                                                           : InputType(node, *product.zero_points));
     operands.push_back(region.Input(*product.zero_points));
+  }
+  if (has_scales && product.row_scales) {
+    config.a_scales = {1, std::min(product.row_block, config.a.dims.back()), DataType::kNone};
+    INFIMUM_ASSIGN_OR_RETURN(config.a_scales.type, ScaleType(node, *product.row_scales));
+    operands.push_back(region.Input(*product.row_scales));
   }
   const auto value = region.Add(config, operands);
   if (!added) return value;

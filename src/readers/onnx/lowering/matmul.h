@@ -25,6 +25,9 @@ struct Product {
   std::optional<std::size_t> zero_points;
   std::optional<DataType> zero_type;  // where they are packed in bytes
   Shape block;
+  // Of an a in fewer bits, too: the input with its scales, one for so many elements of a row.
+  std::optional<std::size_t> row_scales;
+  std::int64_t row_block = 0;
   DataType activations = DataType::kNone;
 };
 inline Product ProductOf(std::size_t a, std::size_t b, std::optional<std::size_t> bias = std::nullopt) {

@@ -12,6 +12,8 @@
 namespace infimum::lowering {
 namespace {
 
+constexpr IntegerRange kExtent{1, kMaxAttribute};
+
 template <PointwiseKind kKind>
 Result<Lowering> Converted(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
@@ -74,6 +76,31 @@ Result<Lowering> LowerDynamicQuantizeMatMul(const NodeView& node) {
   return region.Finish();
 }
 
+// Each block's largest number becomes its scale, by which the block is divided: numbers, and scales.
+Result<Lowering> LowerQuantizeInBlocks(const NodeView& node, std::int64_t usual_block) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType from, InputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType to, OutputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType scale, OutputType(node, 1));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t block, IntegerIn(node, "block_size", usual_block, kExtent));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis, IntegerIn(node, "axis", -1));
+  const auto rank = static_cast<std::int64_t>(input.rank());
+  if (rank == 0 || (axis != -1 && axis != rank - 1)) return Unknown("its blocks are not of the last dimension");
+  if (input.dims.back() % block != 0) return Unknown("its last dimension is no multiple of its blocks");
+  const std::int64_t blocks = ElementCount(input) / block;
+  const DataType none = DataType::kNone;
+  RegionBuilder region(node);
+  const auto most = region.Add(
+      MakeReduction(ReductionKind::kMaxAbs, {from, none, from}, Shape{{blocks, block}}, {1}), {region.Input(0)});
+  INFIMUM_ASSIGN_OR_RETURN(const auto scales, region.AddPointwise(PointwiseKind::kQuantize, {from, none, scale},
+                                                                  {Shape{{blocks, 1}}}, {most}));
+  INFIMUM_RETURN_IF_ERROR(region.AddPointwise(PointwiseKind::kDivide, {from, scale, to},
+                                              {Shape{{blocks, block}}, Shape{{blocks, 1}}}, {region.Input(0), scales}));
+  return region.Finish({scales});
+}
+Result<Lowering> LowerDynamicFloat4(const NodeView& node) { return LowerQuantizeInBlocks(node, 16); }
+Result<Lowering> LowerDynamicMxFloat8(const NodeView& node) { return LowerQuantizeInBlocks(node, 32); }
+
 // The type of weights that are packed in bytes. Without zero points the middle of their range is zero: they are signed
 // numbers with another sign bit.
 Result<DataType> PackedType(std::int64_t bits, bool has_zero_points) {
@@ -82,8 +109,6 @@ Result<DataType> PackedType(std::int64_t bits, bool has_zero_points) {
   if (bits == 8) return has_zero_points ? DataType::kU8 : DataType::kS8;
   return Error{"no supported element type has " + std::to_string(bits) + " bits"};
 }
-
-constexpr IntegerRange kExtent{1, kMaxAttribute};
 
 // A weight matrix of K x N elements that is stored packed, with scales for blocks of a column. `zero_points`: the input
 // of those that may be there.
@@ -265,6 +290,8 @@ std::span<const OperatorEntry> QuantizedOperators() {
       {kMicrosoft, "MatMulNBitsQkv", LowerMatMulNBitsQkv},
       {kMicrosoft, "QLinearConv", LowerMicrosoftQLinearConv},
       {kMicrosoft, "QLinearSoftmax", LowerQLinearSoftmax},
+      {kTensorRt, "TRT_FP4DynamicQuantize", LowerDynamicFloat4},
+      {kTensorRt, "TRT_MXFP8DynamicQuantize", LowerDynamicMxFloat8},
       {kChannelsLast, "QLinearConv", LowerNhwcQLinearConv},
       {kChannelsLast, "QLinearConvTranspose", LowerNhwcQLinearConvTranspose},
   };

@@ -46,9 +46,11 @@ struct NodeView {
 
 // What the rewrite keep-stored-weights leaves of a product whose input 1 is a tensor as the file stores it: attributes
 // say its shape as the product sees it, where another, and in that shape the block of elements that share a scale;
-// scales and zero points are inputs of their own.
+// scales and zero points are inputs of their own. Where input 0 is in fewer bits too, its rows have blocks of so many
+// elements, and behind the zero points are their scales.
 inline constexpr const char* kStoredShape = "stored_shape";
 inline constexpr const char* kStoredBlock = "stored_block";
+inline constexpr const char* kRowBlock = "row_block";
 inline constexpr std::size_t kStoredScales = 3;
 
 // What became of a node. Its workload is checked with Validate() by the caller: lowering need not.

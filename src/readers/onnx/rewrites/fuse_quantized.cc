@@ -18,6 +18,7 @@ using Ids = std::vector<std::optional<ValueId>>;
 // A tensor on 8 bits, integers or floats, with what makes it a number again.
 struct Quantized {
   Layer* dequantize = nullptr;
+  Layer* cast = nullptr;  // behind it, to the type of a product
   std::optional<ValueId> tensor;
   std::optional<ValueId> scale;
   std::optional<ValueId> zero_point;
@@ -61,11 +62,13 @@ class QuantizedFusion {
   }
 
   // What a DequantizeLinear made of an 8-bit tensor with constant scale and zero point.
-  std::optional<Quantized> Dequantized(std::optional<ValueId> value, bool whole_tensor) {
+  std::optional<Quantized> Dequantized(std::optional<ValueId> value, bool whole_tensor, bool may_be_cast = false) {
     Layer* layer = edit_.ProducerOf(value);
+    Layer* const cast = may_be_cast && layer != nullptr && layer->op == "Cast" ? layer : nullptr;
+    if (cast != nullptr) layer = edit_.ProducerOf(InputOf(*cast, 0));
     if (layer == nullptr || (layer->op != "DequantizeLinear" && layer->op != "com.microsoft.DequantizeLinear"))
       return std::nullopt;
-    const Quantized result{layer, InputOf(*layer, 0), InputOf(*layer, 1), InputOf(*layer, 2)};
+    const Quantized result{layer, cast, InputOf(*layer, 0), InputOf(*layer, 1), InputOf(*layer, 2)};
     if (!Is8Bit(result.tensor) || !edit_.IsConstant(result.scale)) return std::nullopt;
     if (result.zero_point && !edit_.IsConstant(result.zero_point)) return std::nullopt;
     if (whole_tensor && !IsScalar(result.scale)) return std::nullopt;
@@ -195,15 +198,17 @@ class QuantizedFusion {
   }
 
   bool FuseProduct(Layer& layer) {
-    const std::optional<Quantized> a = Dequantized(InputOf(layer, 0), true);
-    const std::optional<Quantized> b = Dequantized(InputOf(layer, 1), false);
+    const std::optional<Quantized> a = Dequantized(InputOf(layer, 0), true, true);
+    const std::optional<Quantized> b = Dequantized(InputOf(layer, 1), false, true);
     if (!a || !b) return false;
     std::vector<Layer*> absorbed = {a->dequantize, b->dequantize};
+    for (Layer* const cast : {a->cast, b->cast})
+      if (cast != nullptr) absorbed.push_back(cast);
     const std::optional<ValueId> bias = Bias(InputOf(layer, 2), absorbed);
     if (bias && !edit_.IsConstant(bias)) return false;
     // Products are of integers or of floats; of floats cuDNN and cuBLASLt have them as of integers.
     const bool is_float = IsFloat8(a->tensor);
-    if (is_float != IsFloat8(b->tensor)) return false;
+    if (is_float != IsFloat8(b->tensor) || (!is_float && (a->cast != nullptr || b->cast != nullptr))) return false;
     const auto turned = layer.attributes.find("transB");
     const bool is_turned = turned != layer.attributes.end() && turned->second == AttributeValue(std::int64_t{1});
     if (!IsScaledBy(*b, layer.op == "Conv" || is_turned ? 0 : -1)) return false;

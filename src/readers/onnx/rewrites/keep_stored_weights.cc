@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "infimum/base/text.h"
+#include "src/core/layer/small_float.h"
 #include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/rewrites.h"
 #include "src/readers/onnx/rewrites/graph_edit.h"
@@ -125,11 +126,11 @@ class StoredWeights {
     return is_weights ? std::optional(weights) : std::nullopt;
   }
 
-  // What `numbers` were before they were converted.
+  // What `numbers`, constant or not, were before they were converted.
   std::optional<ValueId> Unconverted(std::optional<ValueId> numbers) {
     Layer* const made = edit_.ProducerOf(numbers);
     if (made == nullptr || (made->op != "Cast" && !IsOneOf(made->op, kDequantize)) ||
-        !edit_.IsConstant(InputOf(*made, 0)))
+        edit_.IsConstant(InputOf(*made, 0)) != edit_.IsConstant(numbers))
       return numbers;
     scales_made_ = made;
     return InputOf(*made, 0);
@@ -218,6 +219,38 @@ class StoredWeights {
     return true;
   }
 
+  // What the product reads as input 0 where other layers made floats of at most 8 bits, with a scale for each block of
+  // a row.
+  std::optional<Stored> FindRows(const Layer& product) {
+    if (product.op == "Gemm" ? IntegerOf(product, "transA", 0) != 0 : product.op != "MatMul") return std::nullopt;
+    Stored stored;
+    scales_made_ = nullptr;
+    Layer* layer = edit_.ProducerOf(InputOf(product, 0));
+    for (; layer != nullptr && layer->op == "Cast"; layer = edit_.ProducerOf(InputOf(*layer, 0)))
+      stored.absorbed.push_back(layer);
+    if (layer == nullptr || !IsOneOf(layer->op, kDequantize)) return std::nullopt;
+    stored.absorbed.push_back(layer);
+    stored.tensor = InputOf(*layer, 0);
+    const Shape *const shape = ShapeOf(stored.tensor), *const scales = ShapeOf(InputOf(*layer, 1));
+    if (shape == nullptr || scales == nullptr || !IsSmallFloat(graph_.value(*stored.tensor).type)) return std::nullopt;
+    stored.form.shape = *shape;
+    if (!FindBlocks(*layer, *scales, stored.form) || !stored.form.block) return std::nullopt;
+    const std::vector<std::int64_t>& block = stored.form.block->dims;
+    if (std::any_of(block.begin(), block.end() - 1, [](std::int64_t extent) { return extent != 1; }))
+      return std::nullopt;
+    stored.scales = Unconverted(InputOf(*layer, 1));
+    if (scales_made_ != nullptr) stored.absorbed.push_back(scales_made_);
+    return stored;
+  }
+
+  void Absorb(Layer& layer, const std::vector<Layer*>& all) {
+    for (Layer* const absorbed : all) {
+      if (edit_.IsRemoved(*absorbed) || !edit_.IsUnread(*absorbed->outputs[0])) continue;
+      GraphEdit::PrependOrigins(layer, *absorbed);
+      edit_.Remove(*absorbed);
+    }
+  }
+
   bool Keep(Layer& layer) {
     const bool is_gather = layer.op == "Gather", is_convolution = layer.op == "Conv";
     const std::size_t place = is_gather ? 0 : 1;
@@ -236,10 +269,13 @@ class StoredWeights {
       edit_.SetInput(layer, scales, stored->scales);
       if (stored->zero_points) edit_.SetInput(layer, scales + 1, stored->zero_points);
     }
-    for (Layer* const absorbed : stored->absorbed) {
-      if (edit_.IsRemoved(*absorbed) || !edit_.IsUnread(*absorbed->outputs[0])) continue;
-      GraphEdit::PrependOrigins(layer, *absorbed);
-      edit_.Remove(*absorbed);
+    Absorb(layer, stored->absorbed);
+    if (!stored->scales || !IsSmallFloat(graph_.value(*stored->tensor).type)) return true;
+    if (const std::optional<Stored> rows = FindRows(layer)) {
+      layer.attributes[kRowBlock] = rows->form.block->dims.back();
+      edit_.SetInput(layer, 0, rows->tensor);
+      edit_.SetInput(layer, kStoredScales + 2, rows->scales);
+      Absorb(layer, rows->absorbed);
     }
     return true;
   }

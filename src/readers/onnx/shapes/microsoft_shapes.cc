@@ -349,6 +349,57 @@ InferOperator Find(const Table& table, std::string_view op) {
   return found == table.end() ? nullptr : found->second;
 }
 
+// ---- trt: what NVIDIA's Model Optimizer writes for TensorRT.
+
+void InferToFloat8(InferenceContext& context) {
+  SetElementType(context, TensorProto::FLOAT8E4M3FN, 0);
+  SetShapeFrom(context, 0, 0);
+}
+
+void InferFromMxFloat8(InferenceContext& context) {
+  const std::int64_t type = onnx::getAttribute(context, "output_dtype", std::int64_t{TensorProto::FLOAT});
+  SetElementType(context, static_cast<int>(type), 0);
+  SetShapeFrom(context, 0, 0);
+}
+
+// Numbers, and a scale for each block of the axis.
+void InferInBlocks(InferenceContext& context, int type, int scale_type, std::int64_t usual_block) {
+  SetElementType(context, type, 0);
+  SetElementType(context, scale_type, 1);
+  SetShapeFrom(context, 0, 0);
+  const TensorShapeProto* input = InputShape(context, 0);
+  const std::int64_t block = onnx::getAttribute(context, "block_size", usual_block);
+  if (input == nullptr || context.getNumOutputs() < 2 || block < 1) return;
+  std::int64_t axis = onnx::getAttribute(context, "axis", std::int64_t{-1});
+  if (axis < 0) axis += input->dim_size();
+  if (axis < 0 || axis >= input->dim_size()) fail_shape_inference("axis is none of the input's");
+  TensorShapeProto& shape = *OutputShapeOf(context, 1);
+  shape = *input;
+  auto& dim = *shape.mutable_dim(static_cast<int>(axis));
+  if (dim.has_dim_value()) {
+    const std::int64_t extent = dim.dim_value();
+    dim.set_dim_value(extent / block + (extent % block > 0 ? 1 : 0));
+  } else {
+    dim.Clear();
+  }
+}
+void InferDynamicFloat4(InferenceContext& context) {
+  InferInBlocks(context, TensorProto::FLOAT4E2M1, TensorProto::FLOAT8E4M3FN, 16);
+}
+void InferDynamicMxFloat8(InferenceContext& context) {
+  InferInBlocks(context, TensorProto::FLOAT8E4M3FN, TensorProto::FLOAT8E8M0, 32);
+}
+
+const Table& TensorRt() {
+  static const Table table = {{"DequantizeLinear", InferDequantizeLinear},
+                              {"TRT_FP8QuantizeLinear", InferToFloat8},
+                              {"TRT_FP8DequantizeLinear", InferDequantizeLinear},
+                              {"TRT_MXFP8DequantizeLinear", InferFromMxFloat8},
+                              {"TRT_FP4DynamicQuantize", InferDynamicFloat4},
+                              {"TRT_MXFP8DynamicQuantize", InferDynamicMxFloat8}};
+  return table;
+}
+
 // ---- com.ms.internal.nhwc: ONNX's operators, channels last, weights as ONNX has them.
 
 void InferNhwcConvTranspose(InferenceContext& context) { DelegateImage(context, {0, 1}, "ConvTranspose", 11, true); }
@@ -447,6 +498,7 @@ InferOperator FindMicrosoftInference(std::string_view domain, std::string_view o
     const InferOperator found = Find(Microsoft(), op);
     return found != nullptr ? found : FindMicrosoftAttentionInference(op);
   }
+  if (domain == "trt") return Find(TensorRt(), op);
   if (domain == "com.ms.internal.nhwc") return FindNhwcInference(op);
   if (domain == "com.microsoft.nchwc") return FindNchwcInference(op);
   return nullptr;

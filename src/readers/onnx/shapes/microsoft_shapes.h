@@ -1,5 +1,5 @@
 // Types and shapes of the operators that ONNX does not define but files hold: com.microsoft's, which
-// ONNX Runtime's optimizer and exporters write, and its internal layouts.
+// ONNX Runtime's optimizer and exporters write, its internal layouts, and trt's.
 #pragma once
 
 #include <onnx/defs/shape_inference.h>
