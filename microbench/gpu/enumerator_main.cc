@@ -67,7 +67,7 @@ Result<CandidateList> Answer(const Request& request) {
   const Region region = cpu::RegionOf(derived ? derived->product : request.workload);
   if (std::ranges::any_of(GemmFormsOf(region, request.contract, request.tier),
                           [&](const GemmForm& form) { return GemmOf(region, request.contract, form).ok(); }))
-    add("cuBLASLt and cuBLAS have the product too, in settings that they tell on its device alone");
+    add("cuBLASLt and cuBLAS may have the product too: they tell it on its device alone");
   return list;
 }
 

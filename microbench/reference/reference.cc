@@ -29,6 +29,8 @@ double StoreAs(DataType type, double value) {
     const double largest = small->ValueOf(small->BitsOf(INFINITY));
     return std::clamp(value, -largest, largest);
   }
+  // The next power of two is as far away as the number is large: no tolerance has room for that.
+  if (type == DataType::kF8E8M0) return PowerOfScale(ScaleOfPower(value));
   if (!IsInteger(type)) return value;
   const IntegerRange range = RangeOf(type);
   return std::clamp(std::nearbyint(value), range.least, range.most);

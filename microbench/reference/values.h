@@ -11,6 +11,7 @@
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/layer_config.h"
 #include "infimum/layer/pointwise.h"
+#include "src/core/layer/small_float.h"
 
 namespace infimum::cpu {
 
@@ -73,8 +74,8 @@ Status CheckValues(const LayerConfig& config, const LayerValues& values);
 // Whether a kernel into which the usual values of a kind were compiled computes what these values ask for.
 bool AreUsual(PointwiseKind kind, const LayerValues& values);
 
-inline constexpr std::int64_t ZeroPointOf(DataType type) {
-  if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2 || type == DataType::kF4E2M1) return 0;
+inline std::int64_t ZeroPointOf(DataType type) {
+  if (IsSmallFloat(type)) return 0;
   return type == DataType::kU8 ? 128 : type == DataType::kU16 ? 32768 : 3;
 }
 

@@ -69,7 +69,7 @@ INFIMUM_HOST_DEVICE inline std::uint16_t BrainFromFloat(float value) {
 #endif
 }
 
-// 8-bit floats (OFP8); what is beyond the largest becomes that one. A product moves the exponent of subnormal ones too.
+// Floats of 8 and 4 bits (OFP8, e2m1); what is beyond the largest becomes that one. A product moves the exponent of subnormal ones too.
 INFIMUM_HOST_DEVICE inline float FloatFromE4M3(std::uint32_t bits) {
   const std::uint32_t sign = (bits & 0x80) << 24, magnitude = bits & 0x7f;
   if (magnitude == 0x7f) return BitsAs<float>(0x7fc00000U);
@@ -80,14 +80,15 @@ INFIMUM_HOST_DEVICE inline float FloatFromE5M2(std::uint32_t bits) {
 }
 template <int kMantissa>
 INFIMUM_HOST_DEVICE inline std::uint8_t SmallFromFloat(float value, float largest) {
-  constexpr int kBias = kMantissa == 3 ? 7 : 15, kDropped = 23 - kMantissa;
-  const std::uint32_t bits = BitsAs<std::uint32_t>(value), sign = bits >> 24 & 0x80;
+  constexpr int kBias = kMantissa == 3 ? 7 : kMantissa == 2 ? 15 : 1, kDropped = 23 - kMantissa;
+  constexpr std::uint32_t kNoNumber = kMantissa == 3 ? 0x7f : kMantissa == 2 ? 0x7e : 7;
+  const std::uint32_t bits = BitsAs<std::uint32_t>(value), sign = bits >> 31 << (kMantissa == 1 ? 3 : 7);
   const float magnitude = BitsAs<float>(bits & 0x7fffffff);
-  if (magnitude != magnitude) return static_cast<std::uint8_t>(sign | (kMantissa == 3 ? 0x7f : 0x7e));
+  if (magnitude != magnitude) return static_cast<std::uint8_t>(sign | kNoNumber);
   const float kept = magnitude < largest ? magnitude : largest;
   const std::uint32_t number = BitsAs<std::uint32_t>(kept);
   if (number < std::uint32_t{128 - kBias} << 23) {  // subnormal: in steps
-    constexpr float kSteps = kMantissa == 3 ? 0x1p9F : 0x1p16F;
+    constexpr float kSteps = kMantissa == 3 ? 0x1p9F : kMantissa == 2 ? 0x1p16F : 2;
     return static_cast<std::uint8_t>(sign | static_cast<std::uint32_t>(::rintf(kept * kSteps)));
   }
   const std::uint32_t half = (1U << (kDropped - 1)) - 1 + ((number >> kDropped) & 1);
@@ -95,6 +96,15 @@ INFIMUM_HOST_DEVICE inline std::uint8_t SmallFromFloat(float value, float larges
 }
 INFIMUM_HOST_DEVICE inline std::uint8_t E4M3FromFloat(float value) { return SmallFromFloat<3>(value, 448); }
 INFIMUM_HOST_DEVICE inline std::uint8_t E5M2FromFloat(float value) { return SmallFromFloat<2>(value, 57344); }
+INFIMUM_HOST_DEVICE inline std::uint8_t E2M1FromFloat(float value) { return SmallFromFloat<1>(value, 6); }
+// f8e8m0: the exponent of the power of two that is the nearest by its logarithm, from 0x1.6a09e6p0 on the next one.
+INFIMUM_HOST_DEVICE inline std::uint8_t E8M0FromFloat(float value) {
+  const std::uint32_t bits = BitsAs<std::uint32_t>(value);
+  if (value != value) return 255;
+  if (!(value > 0)) return 0;
+  const std::uint32_t exponent = (bits >> 23) + ((bits & 0x7fffff) > 0x3504f3 ? 1 : 0);
+  return static_cast<std::uint8_t>(exponent < 254 ? exponent : 254);
+}
 
 INFIMUM_HOST_DEVICE inline float Round(float value) { return ::rintf(value); }
 INFIMUM_HOST_DEVICE inline double Round(double value) { return ::rint(value); }

@@ -21,6 +21,6 @@ namespace infimum::cuda {
 using KernelCall =
     std::variant<FlatCopyCall, FillCall, CopyCall, TransposeCall, GatherCall, JoinCall, OneHotCall, PointwiseCall,
                  RowCall, ChainedRowCall, ReduceCall, ScanCall, MmaRowCall, SortCall, PoolCall, ResampleCall, GridCall,
-                 ResponseCall, AttentionCall, AttentionCombineCall, StoredProductCall>;
+                 ResponseCall, AttentionCall, AttentionCombineCall, StoredProductCall, BlockQuantizeCall>;
 
 }  // namespace infimum::cuda

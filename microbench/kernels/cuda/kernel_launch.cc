@@ -344,6 +344,15 @@ Maybe Of(const StoredProductCall& call) {
   return Knowing(known, std::move(launch));
 }
 
+Maybe Of(const BlockQuantizeCall& call) {
+  if (call.blocks == 0) return std::nullopt;
+  return Knowing(Known("element", "Element", call.element) + Known("number", "StoredNumber", call.number) +
+                     Known("scale_number", "StoredNumber", call.scale_number) +
+                     Known("is_aligned", "bool", call.is_aligned) + Known("block", "std::uint32_t", call.block),
+                 Launch("block_quantize_kernels.cuh", Named("BlockQuantizeKernel"), Divided(call.blocks, kStoredThreads),
+                        kStoredThreads, call));
+}
+
 }  // namespace
 
 std::optional<KernelLaunch> LaunchOf(const KernelCall& call) {

@@ -43,14 +43,17 @@ struct KernelOffer {
 // `to` say.
 std::vector<KernelOffer> KernelsFor(const LayerConfig& config, const cpu::LayerValues& values = {});
 
-// Regions of element-wise members, also before a softmax or normalization of the last result, as one kernel. `values`
-// are the members', or empty.
+// Regions of element-wise members, also before a softmax or normalization of the last result, and quantization in
+// blocks, as one kernel. `values` are the members', or empty.
 std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu::LayerValues>& values = {});
 
 // What makes numbers of a product's stored weights, for a library's product behind it: from the weights, their scales
 // and zero points to b, row-major, in the type of a. nullopt where the weights are no constants of 4 or 8 bits with
 // scales by blocks of a column, and where the result has another type than a.
 std::optional<KernelOffer> DequantizationOf(const MatMulConfig& config);
+
+// Of a region that quantizes in blocks: their largest numbers, scales from these, and numbers divided by their scales.
+std::vector<KernelOffer> BlockQuantizeOffers(const Region& region, const std::vector<cpu::LayerValues>& values);
 
 // A copy from one order of a tensor's elements to another.
 std::vector<KernelOffer> KernelsForReorder(DataType type, const CommonDimensions& orders);

@@ -273,7 +273,7 @@ std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu:
   if (region.members.size() < 2) return {};
   if (std::vector<KernelOffer> rows = RowRegionOffers(region, values); !rows.empty()) return rows;
   const std::optional<Chain> chain = ChainOf(region, region.members.size(), values);
-  if (!chain) return {};
+  if (!chain) return BlockQuantizeOffers(region, values);
   std::vector<KernelOffer> offers = ProgramOffers("pointwise-chain", chain->program);
   for (KernelOffer& offer : offers) {
     offer.make = [make = offer.make, chain = *chain](const KernelBuffers& buffers) {

@@ -23,6 +23,21 @@ INFIMUM_HOST_DEVICE inline float FloatOfStored(StoredNumber number, std::uint32_
   }
 }
 
+INFIMUM_HOST_DEVICE inline std::uint8_t StoredOfFloat(StoredNumber number, float value) {
+  switch (number) {
+    case StoredNumber::kF8E4M3:
+      return E4M3FromFloat(value);
+    case StoredNumber::kF8E5M2:
+      return E5M2FromFloat(value);
+    case StoredNumber::kF8E8M0:
+      return E8M0FromFloat(value);
+    case StoredNumber::kF4E2M1:
+      return E2M1FromFloat(value);
+    default:
+      return 0;
+  }
+}
+
 template <int kBits, int kRows>
 struct StoredThread {
   static constexpr int kWords = kBits * kStoredColumns / 32;  // of 32 bits, for a thread's columns in one row of b
@@ -199,6 +214,45 @@ INFIMUM_HOST_DEVICE inline void StoredCombineThread(const StoredProductCall& cal
   for (std::uint32_t part = 0; part < call.parts; ++part) sum += call.states[part * count + number];
   const auto row = static_cast<std::uint32_t>(number / call.columns);
   StoredThread<4, 1>::StoreWithBias(call, row, static_cast<std::uint32_t>(number % call.columns), sum);
+}
+
+// One block; its numbers are read again rather than kept.
+INFIMUM_HOST_DEVICE inline void BlockQuantizeThread(const BlockQuantizeCall& call, std::int64_t block) {
+  if (block >= call.blocks) return;
+  const std::int64_t first = block * call.block;
+  const auto load = [&](std::uint32_t i, float(&x)[kStoredStep]) {
+    if (call.is_aligned) {
+      WithFloat(call.element, [&](auto traits) { LoadPack<decltype(traits)>(call.from, first + i, x); });
+    } else {
+      INFIMUM_UNROLL
+      for (int j = 0; j < kStoredStep; ++j) x[j] = LoadOne<float>(call.from, call.element, first + i + j);
+    }
+  };
+  float largest = 0, x[kStoredStep] = {};
+  for (std::uint32_t i = 0; i < call.block; i += kStoredStep) {
+    load(i, x);
+    INFIMUM_UNROLL
+    for (int j = 0; j < kStoredStep; ++j) largest = ::fmaxf(largest, ::fabsf(x[j]));
+  }
+  const std::uint8_t code = StoredOfFloat(call.scale_number, largest / call.unit);
+  const float scale = FloatOfStored(call.scale_number, code);
+  call.scales[block] = code;
+  const bool is_half = call.number == StoredNumber::kF4E2M1;
+  std::uint8_t* to = static_cast<std::uint8_t*>(call.to) + (is_half ? first / 2 : first);
+  for (std::uint32_t i = 0; i < call.block; i += kStoredStep) {
+    load(i, x);
+    INFIMUM_UNROLL
+    for (int j = 0; j < kStoredStep; j += 2) {
+      const std::uint8_t low = StoredOfFloat(call.number, x[j] / scale);
+      const std::uint8_t high = StoredOfFloat(call.number, x[j + 1] / scale);
+      if (is_half) {
+        *to++ = static_cast<std::uint8_t>(low | high << 4);
+      } else {
+        *to++ = low;
+        *to++ = high;
+      }
+    }
+  }
 }
 
 // Calls function(StoredThread<...>*) for a form that there is a kernel of.

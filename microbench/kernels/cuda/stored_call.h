@@ -49,4 +49,18 @@ struct StoredProductCall {
   bool expands = false;  // writes the weights as numbers, `to` [depth][columns], and reads no `from`
 };
 
+// Numbers become floats of 4 or 8 bits in blocks, each with the scale by which it was divided: the largest of its
+// numbers over `unit`, rounded. from [blocks][block], scales [blocks], to [blocks][block], of 4 bits two in a byte. A
+// block is a multiple of 8.
+struct BlockQuantizeCall {
+  Element element = Element::kF32;
+  StoredNumber number = StoredNumber::kF4E2M1, scale_number = StoredNumber::kF8E4M3;
+  bool is_aligned = true;  // `from`, for loads of 16 bytes
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::uint8_t* scales = nullptr;
+  std::uint32_t blocks = 0, block = 0;
+  float unit = 1;
+};
+
 }  // namespace infimum::cuda

@@ -139,4 +139,47 @@ std::optional<KernelOffer> DequantizationOf(const MatMulConfig& config) {
                      }};
 }
 
+std::vector<KernelOffer> BlockQuantizeOffers(const Region& region, const std::vector<cpu::LayerValues>& values) {
+  const std::vector<RegionMember>& members = region.members;
+  if (members.size() != 3 || region.outputs != std::vector<std::int64_t>{1, 2}) return {};
+  const auto* largest = std::get_if<ReductionConfig>(&members[0].config);
+  const auto* scale = std::get_if<PointwiseConfig>(&members[1].config);
+  const auto* divide = std::get_if<PointwiseConfig>(&members[2].config);
+  const auto result = [](std::int64_t member) { return RegionOperand{RegionOperand::Source::kMember, member}; };
+  if (largest == nullptr || scale == nullptr || divide == nullptr || largest->kind != ReductionKind::kMaxAbs ||
+      scale->kind != PointwiseKind::kQuantize || divide->kind != PointwiseKind::kDivide ||
+      members[1].operands[0] != result(0) || members[2].operands[0] != members[0].operands[0] ||
+      members[2].operands[1] != result(1))
+    return {};
+  const Shape& input = largest->input;
+  if (input.rank() != 2 || largest->axes != std::vector<std::int64_t>{1} || divide->inputs[0] != input ||
+      divide->inputs[1] != Shape{{input.dims[0], 1}} || input.dims[1] % kStoredStep != 0 ||
+      !FitsCount(ElementCount(input)))
+    return {};
+  const std::optional<StoredNumber> number = NumberOf(divide->types.output), of_scale = NumberOf(scale->types.output);
+  const auto is_float = [](std::optional<StoredNumber> one) { return one && *one != StoredNumber::kInteger; };
+  const DataType from = largest->types.input;
+  if (!is_float(number) || *number == StoredNumber::kF8E8M0 || !is_float(of_scale) ||
+      *of_scale == StoredNumber::kF4E2M1 || RealArithmetic(from) != Arithmetic::kF32 || largest->types.output != from)
+    return {};
+  const cpu::Quantization stored = cpu::OutputQuantization(
+      scale->kind, scale->types, values.size() > 1 ? values[1] : cpu::LayerValues());
+  if (stored.scales.size() != 1 || stored.zero() != 0) return {};
+  BlockQuantizeCall call;
+  call.element = ElementOf(from);
+  call.number = *number;
+  call.scale_number = *of_scale;
+  call.blocks = static_cast<std::uint32_t>(input.dims[0]);
+  call.block = static_cast<std::uint32_t>(input.dims[1]);
+  call.unit = static_cast<float>(stored.scale());
+  return {{"quantize:blocks", 0, [call](const KernelBuffers& buffers) {
+             BlockQuantizeCall made = call;
+             made.from = buffers.operands[0];
+             made.scales = static_cast<std::uint8_t*>(buffers.outputs[0]);
+             made.to = buffers.outputs[1];
+             made.is_aligned = IsAligned(made.from, PackAlignment(made.element, kStoredStep));
+             return std::vector<KernelCall>{made};
+           }}};
+}
+
 }  // namespace infimum::cuda

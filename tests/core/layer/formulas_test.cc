@@ -201,6 +201,7 @@ TEST(ReductionFormulas, HaveTheirValues) {
       {ReductionKind::kSum, 3},
       {ReductionKind::kMean, 1},
       {ReductionKind::kMax, 4},
+      {ReductionKind::kMaxAbs, 4},
       {ReductionKind::kMin, -1.5},
       {ReductionKind::kProduct, -3},
       {ReductionKind::kL1, 6},

@@ -17,6 +17,7 @@
 namespace infimum::cuda {
 namespace {
 
+using std::string_literals::operator""s;
 using ::testing::HasSubstr;
 
 GpuProperties PropertiesOf(const std::string& name) {
@@ -204,6 +205,23 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
     const CandidateList list = List(text);
     EXPECT_FALSE(list.candidates.empty()) << text << "\n" << list.refusal;
   }
+}
+
+// NVFP4 and MX are Blackwell's.
+TEST_F(CudnnCandidatesTest, ProductsOfBlocksWithScales) {
+  const std::string shapes = " a=1x128x768 b=1x768x3072 bias=no weights=const scales=";
+  for (const std::string& text :
+       {"matmul dtype=f4e2m1:f4e2m1:f16" + shapes + "16x1:f8e4m3 a_scales=1x16:f8e4m3",
+        "matmul dtype=f4e2m1:f4e2m1:bf16" + shapes + "32x1:f8e8m0 a_scales=1x32:f8e8m0",
+        "matmul dtype=f8e4m3:f8e4m3:f16" + shapes + "32x1:f8e8m0 a_scales=1x32:f8e8m0",
+        "region [matmul dtype=f8e4m3:f8e4m3:f16 a=1x100x768 b=1x768x3072 bias=column weights=const scales=32x1:f8e8m0 "
+        "a_scales=1x32:f8e8m0](in0,w0,w1,w2,in1) ; [pointwise kind=relu dtype=f16:-:f16 in=307200](%0)"s}) {
+    const CandidateList blackwell = List(text, "b200");
+    EXPECT_EQ(blackwell.candidates.empty(), !has_compiler_) << text << "\n" << blackwell.refusal;
+    EXPECT_TRUE(List(text, "h200").candidates.empty()) << text;
+  }
+  const std::string by_rows = "matmul dtype=f8e4m3:f8e4m3:f16" + shapes + "768x1:f32 a_scales=1x768:f32";
+  EXPECT_THAT(List(by_rows, "b200").refusal, HasSubstr("scales of blocks other than f8e4m3 and f8e8m0"));
 }
 
 TEST_F(CudnnCandidatesTest, WhatTheGraphLacksIsRefusedWithTheReason) {

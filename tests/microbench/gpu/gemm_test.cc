@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "microbench/gpu/device/symmetric_values.h"
+#include "microbench/libraries/cublaslt/calls/cublaslt_matmul.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/gemm_recording.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
@@ -71,6 +72,62 @@ TEST(GemmProblem, TensorsInTheOrderInWhichTheyAreBound) {
                                    RegionOperand{Source::kMember, 2}));
   // The second operand lies column by column.
   EXPECT_EQ(gemm->bindings[1].placement.strides, (std::vector<std::int64_t>{589824, 1, 768}));
+}
+
+// Scales of both operands, where cuBLAS's documentation has them.
+TEST(GemmProblem, ScalesOfBlocks) {
+  const auto text = [](const char* type, const char* scales) {
+    return std::string("matmul dtype=") + type + ":" + type + ":bf16 a=1x200x512 b=1x512x384 bias=column weights=const " +
+           scales;
+  };
+  const GemmForm form{true};
+  const std::string f8 = "1x200x384x512 f8e4m3:f8e4m3:bf16 sums=f32 b=transposed scales=";
+  EXPECT_EQ(Problem(text("f4e2m1", "scales=16x1:f8e4m3 a_scales=1x16:f8e4m3"), NumericContract::kFp8, form),
+            "1x200x384x512 f4e2m1:f4e2m1:bf16 sums=f32 b=transposed scales=vec16_ue4m3,vec16_ue4m3 bias");
+  EXPECT_EQ(Problem(text("f8e4m3", "scales=32x1:f8e8m0 a_scales=1x32:f8e8m0"), NumericContract::kFp8, form),
+            f8 + "vec32_ue8m0,vec32_ue8m0 bias");
+  EXPECT_EQ(Problem(text("f8e4m3", "scales=512x1:f32 a_scales=1x512:f32"), NumericContract::kFp8, form),
+            f8 + "outer_vec_32f,outer_vec_32f bias");
+  const std::string by_128 = text("f8e4m3", "scales=128x128:f32 a_scales=1x128:f32");
+  EXPECT_EQ(Problem(by_128, NumericContract::kFp8, form), f8 + "vec128_32f,blk128x128_32f bias");
+
+  const Result<BoundGemm> gemm = Bound(by_128, NumericContract::kFp8, form);
+  ASSERT_TRUE(gemm.ok());
+  std::vector<std::int64_t> operands;  // a, b, their scales, bias, result
+  for (const GpuBinding& binding : gemm->bindings) operands.push_back(binding.tensor.index);
+  EXPECT_EQ(operands, (std::vector<std::int64_t>{0, 1, 4, 3, 2, 0}));
+  // Rows of a lie together; blocks of b's depth do, filled up to four.
+  EXPECT_EQ(gemm->bindings[2].placement.strides, (std::vector<std::int64_t>{800, 1, 200}));
+  EXPECT_EQ(gemm->bindings[3].placement.strides[1], 1);
+  EXPECT_EQ(gemm->bindings[3].placement.strides[2], 4);
+  const Result<BoundGemm> tiled =
+      Bound(text("f4e2m1", "scales=16x1:f8e4m3 a_scales=1x16:f8e4m3"), NumericContract::kFp8, form);
+  ASSERT_TRUE(tiled.ok());
+  EXPECT_EQ(tiled->bindings[2].placement, TensorPlacement::InScaleTiles(Shape{{1, 200, 32}}, false));
+  EXPECT_EQ(tiled->bindings[3].placement, TensorPlacement::InScaleTiles(Shape{{1, 32, 384}}, true));
+
+  // What is in memory, in emitted programs, is as much.
+  for (const std::string& layer : {by_128, text("f4e2m1", "scales=16x1:f8e4m3 a_scales=1x16:f8e4m3"),
+                                   text("f8e4m3", "scales=32x1:f8e8m0 a_scales=1x32:f8e8m0"),
+                                   text("f8e4m3", "scales=512x1:f32 a_scales=1x512:f32")}) {
+    const Result<BoundGemm> bound = Bound(layer, NumericContract::kFp8, form);
+    ASSERT_TRUE(bound.ok()) << layer;
+    for (const bool of_b : {false, true}) {
+      const cublaslt::ScaleMemory memory = cublaslt::ScalesOf(
+          cublaslt::Gemm{.rows = 200, .columns = 384, .depth = 512},
+          std::string(Name(of_b ? bound->problem.b_scales : bound->problem.a_scales)), of_b);
+      const GpuBinding& binding = bound->bindings[of_b ? 3 : 2];
+      EXPECT_EQ(memory.count, binding.placement.elements()) << layer;
+      EXPECT_EQ(memory.type, Name(binding.type));
+    }
+  }
+
+  for (const char* scales : {"scales=32x1:f32 a_scales=1x32:f32", "scales=32x1:f8e8m0",
+                             "scales=128x1:f32 a_scales=1x512:f32", "scales=16x1:f8e8m0 a_scales=1x16:f8e8m0"})
+    EXPECT_THAT(Problem(text("f8e4m3", scales), NumericContract::kFp8, form), HasSubstr("unsupported: ")) << scales;
+  EXPECT_THAT(Problem("matmul dtype=f4e2m1:f4e2m1:bf16 a=1x200x512 b=1x512x384 bias=no weights=const",
+                      NumericContract::kFp8, form),
+              HasSubstr("unsupported: 4-bit floats without"));
 }
 
 TEST(GemmProblem, WhatBlasCannot) {

@@ -8,6 +8,7 @@
 #include "microbench/kernels/cuda/copy_body.h"
 #include "microbench/kernels/cuda/element_access.h"
 #include "microbench/kernels/cuda/index_math.h"
+#include "microbench/kernels/cuda/stored_body.h"
 #include "microbench/kernels/cuda/timing_body.h"
 #include "microbench/reference/host_tensor.h"
 #include "tests/microbench/gpu/run_on_host.h"
@@ -57,7 +58,8 @@ TEST(Elements, HalvesAreThoseOfHostTensors) {
 TEST(Elements, EightBitFloatsAreThoseOfHostTensors) {
   const auto check = [](DataType type, auto from, auto to) {
     double last = 0;
-    for (int bits = 0; bits < 128; ++bits) {
+    const bool is_half = BitsPerElement(type) == 4;  // all of whose codes are numbers
+    for (int bits = 0; bits < (is_half ? 8 : 128); ++bits) {
       const auto stored = static_cast<std::uint8_t>(bits);
       const double expected = cpu::HostTensor::GetElement(&stored, type, 0);
       const float value = from(stored);
@@ -80,10 +82,30 @@ TEST(Elements, EightBitFloatsAreThoseOfHostTensors) {
       cpu::HostTensor::SetElement(&rounded, type, 0, beyond);
       EXPECT_EQ(to(beyond), rounded) << beyond << " as " << Name(type);
     }
-    EXPECT_TRUE(std::isnan(from(to(NAN))));
+    EXPECT_EQ(std::isnan(from(to(NAN))), !is_half);
   };
   check(DataType::kF8E4M3, FloatFromE4M3, E4M3FromFloat);
   check(DataType::kF8E5M2, FloatFromE5M2, E5M2FromFloat);
+  check(DataType::kF4E2M1, [](std::uint32_t bits) { return FloatOfStored(StoredNumber::kF4E2M1, bits); },
+        E2M1FromFloat);
+}
+
+TEST(Elements, PowersOfTwoAreTheNearestByTheirLogarithm) {
+  for (int exponent = -130; exponent <= 127; ++exponent) {
+    for (const double part : {1.0, 1.2, 1.414213, 1.414215, 1.7}) {
+      const auto value = static_cast<float>(std::ldexp(part, exponent));
+      std::uint8_t expected = 0;
+      cpu::HostTensor::SetElement(&expected, DataType::kF8E8M0, 0, value);
+      // Below f32's normal numbers all are the least.
+      EXPECT_EQ(E8M0FromFloat(value), std::fpclassify(value) == FP_NORMAL ? expected : E8M0FromFloat(value)) << value;
+      if (std::fpclassify(value) != FP_NORMAL) {
+        EXPECT_LE(E8M0FromFloat(value), 1);
+      }
+    }
+  }
+  EXPECT_EQ(E8M0FromFloat(NAN), 255);
+  EXPECT_EQ(E8M0FromFloat(0), 0);
+  EXPECT_EQ(E8M0FromFloat(INFINITY), 254);
 }
 
 TEST(Elements, IntegersSaturateAndRoundToEven) {

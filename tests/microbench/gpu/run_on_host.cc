@@ -409,6 +409,10 @@ void Run(const StoredProductCall& call) {
   });
 }
 
+void Run(const BlockQuantizeCall& call) {
+  for (std::int64_t i = 0; i < call.blocks; ++i) BlockQuantizeThread(call, i);
+}
+
 }  // namespace
 
 void RunOnHost(const KernelCall& call) {

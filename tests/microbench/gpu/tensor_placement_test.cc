@@ -52,6 +52,35 @@ TEST(TensorPlacement, WhatIsPackedComesBack) {
   }
 }
 
+// "1D Block Scaling Factors Layout" of cuBLAS's documentation, tile by tile.
+TEST(TensorPlacement, ScalesLieInTilesOf128RowsBy4) {
+  const std::int64_t rows = 200, blocks = 6;  // two tiles by two
+  for (const bool of_columns : {false, true}) {
+    const Shape shape{of_columns ? std::vector{std::int64_t{1}, blocks, rows} : std::vector{std::int64_t{1}, rows, blocks}};
+    const TensorPlacement placement = TensorPlacement::InScaleTiles(shape, of_columns);
+    EXPECT_FALSE(placement.is_row_major());
+    EXPECT_EQ(placement.bytes(DataType::kU8), Bytes{256 * 8});
+    cpu::HostTensor tensor = *cpu::HostTensor::Make(shape, DataType::kU8);
+    for (std::int64_t i = 0; i < tensor.count(); ++i) tensor.Set(i, static_cast<double>(i % 251 + 1));
+    const std::vector<std::byte> packed = Packed(tensor, placement, DataType::kU8);
+    std::int64_t filled = 0;
+    for (std::int64_t outer = 0; outer < 256; ++outer) {
+      for (std::int64_t inner = 0; inner < 8; ++inner) {
+        const std::int64_t tile = (outer / 128 * 8 + inner / 4 * 4) * 128;  // 8 scales in a row
+        const std::int64_t offset = (outer % 32) * 16 + (outer % 128 / 32) * 4 + inner % 4;
+        const std::int64_t at = of_columns ? inner * rows + outer : outer * blocks + inner;
+        const bool is_there = outer < rows && inner < blocks;
+        filled += is_there;
+        EXPECT_EQ(std::to_integer<int>(packed[static_cast<std::size_t>(tile + offset)]), is_there ? at % 251 + 1 : 0);
+      }
+    }
+    EXPECT_EQ(filled, rows * blocks);
+    cpu::HostTensor back = *cpu::HostTensor::Make(shape, DataType::kU8);
+    Unpack(packed, placement, DataType::kU8, back);
+    EXPECT_EQ(std::memcmp(back.data(), tensor.data(), tensor.bytes()), 0);
+  }
+}
+
 TEST(TensorPlacement, ElementsOfFourBitsLieTwoInAByte) {
   cpu::HostTensor tensor = *cpu::HostTensor::Make(Shape{{3}}, DataType::kS4);
   for (std::int64_t i = 0; i < 3; ++i) tensor.Set(i, static_cast<double>(i - 2));

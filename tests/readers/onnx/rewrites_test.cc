@@ -310,6 +310,23 @@ TEST(FuseQuantized, MakesProductsOfEightBitFloats) {
   EXPECT_THAT(Describe(LayerCalled(graph, "conv")), HasSubstr("convolution dtype=f8e4m3:f8e4m3:f32"));
 }
 
+// NVIDIA's Model Optimizer casts behind DequantizeLinear, and has names of its own.
+TEST(FuseQuantized, LooksThroughCastsToTheTypeOfAProduct) {
+  const ModelGraph graph = ReadText(R"(
+    g (float16[8, 64] x) => (float16[8, 32] y) <float8e4m3fn[64, 32] w, float s = {0.1}> {
+      [quantize] q = trt.TRT_FP8QuantizeLinear (x, s)
+      [dx] d = trt.TRT_FP8DequantizeLinear (q, s)
+      [cx] c = Cast <to = 10> (d)
+      [dw] f = trt.TRT_FP8DequantizeLinear (w, s)
+      [cw] g = Cast <to = 10> (f)
+      [product] y = MatMul (c, g)
+    })");
+  ASSERT_EQ(graph.layers.size(), 2u);
+  EXPECT_THAT(Describe(LayerCalled(graph, "product")), HasSubstr("matmul dtype=f8e4m3:f8e4m3:f16"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "quantize")), HasSubstr("kind=quantize dtype=f16:-:f8e4m3 in=512"));
+  EXPECT_THAT(LayerCalled(graph, "product").origins, ::testing::UnorderedElementsAre("dx", "cx", "dw", "cw", "product"));
+}
+
 // Folded into floating point, the weights would count four times their bytes.
 TEST(FuseQuantized, AFloatMatMulReadsItsQuantizedWeightsAsStored) {
   const ModelGraph graph = ReadText(R"(

@@ -201,5 +201,76 @@ TEST(StoredWeights, ABatchHasTheScalesOfEachMatrix) {
   EXPECT_EQ(product.work.operand_reads[2].value, 4 * 2 * 32 * 4);
 }
 
+// Both operands in blocks, as NVIDIA's Model Optimizer writes them: the product, and what quantizes its input.
+TEST(StoredWeights, OfAnInputThatIsQuantizedInBlocksAreAProductOfBoth) {
+  const ModelGraph nvfp4 = ReadText(R"(
+    g (float16[2, 128, 256] x) => (float16[2, 128, 384] y)
+      <float4e2m1[384, 256] w, float8e4m3fn[384, 16] e, float g, float h> {
+      [quantize] xq, xe = trt.TRT_FP4DynamicQuantize <axis = -1, block_size = 16> (x, h)
+      [d0] xs = trt.DequantizeLinear (xe, h)
+      [d1] xd = trt.DequantizeLinear <axis = -1, block_size = 16> (xq, xs)
+      [c0] xc = Cast <to = 10> (xd)
+      s = DequantizeLinear (e, g)
+      f = DequantizeLinear <axis = -1, block_size = 16> (w, s)
+      c = Cast <to = 10> (f)
+      t = Transpose <perm = [1, 0]> (c)
+      [product] y = MatMul (xc, t)
+    })");
+  ASSERT_EQ(nvfp4.layers.size(), 2u);
+  const Layer& product = LayerCalled(nvfp4, "product");
+  EXPECT_THAT(Describe(product), HasSubstr("matmul dtype=f4e2m1:f4e2m1:f16 a=1x256x256 b=1x256x384 bias=no "
+                                           "weights=const scales=16x1:f8e4m3 a_scales=1x16:f8e4m3"));
+  ASSERT_EQ(product.work.operand_reads.size(), 4u);
+  EXPECT_EQ(product.work.operand_reads[0].value, 256 * 256 / 2);
+  EXPECT_EQ(product.work.operand_reads[3].value, 256 * 256 / 16);
+  EXPECT_THAT(product.origins, ::testing::IsSupersetOf({"d0", "d1", "c0", "product"}));
+  EXPECT_THAT(Describe(LayerCalled(nvfp4, "quantize")),
+              HasSubstr("[pointwise kind=divide dtype=f16:f8e4m3:f4e2m1 in=4096x16,4096x1](in0,%1) out=%1,%2"));
+
+  // Scales in bytes are powers of two.
+  const ModelGraph mxfp8 = ReadText(R"(
+    g (float16[128, 256] x) => (float16[128, 384] y)
+      <float8e4m3fn[384, 256] w, uint8[384, 8] e, float16[384] b> {
+      [quantize] xq, xe = trt.TRT_MXFP8DynamicQuantize <axis = -1, block_size = 32> (x)
+      xd = trt.TRT_MXFP8DequantizeLinear <axis = -1, block_size = 32, output_dtype = 10> (xq, xe)
+      f = trt.TRT_MXFP8DequantizeLinear <axis = -1, block_size = 32, output_dtype = 10> (w, e)
+      [product] y = Gemm <transB = 1> (xd, f, b)
+    })");
+  ASSERT_EQ(mxfp8.layers.size(), 2u);
+  EXPECT_THAT(Describe(LayerCalled(mxfp8, "product")),
+              HasSubstr("matmul dtype=f8e4m3:f8e4m3:f16 a=1x128x256 b=1x256x384 bias=column weights=const "
+                        "scales=32x1:f8e8m0 a_scales=1x32:f8e8m0"));
+  EXPECT_THAT(Describe(LayerCalled(mxfp8, "quantize")), HasSubstr("kind=quantize dtype=f16:-:f8e8m0 in=1024"));
+}
+
+// Scales of whole rows and columns; and where the input has one scale, or blocks of several rows, it stays a number.
+TEST(StoredWeights, RowsOfTheInputHaveScalesOfTheirOwn) {
+  const auto model = [](const std::string& scales, const std::string& attributes, const std::string& product) {
+    return ReadText("g (float8e4m3fn[128, 256] x, float" + scales +
+                    " e) => (float[128, 384] y) <float8e4m3fn[256, 384] w, float[384] s> {"
+                    "xd = DequantizeLinear <" +
+                    attributes + "> (x, e) f = DequantizeLinear <axis = 1> (w, s) [product] y = " + product +
+                    " (xd, f) }");
+  };
+  const std::string rows = "f8e4m3:f8e4m3:f32 a=1x128x256 b=1x256x384 bias=no weights=const scales=256x1:f32 a_scales=";
+  EXPECT_THAT(Describe(LayerCalled(model("[128]", "axis = 0", "MatMul"), "product")), HasSubstr(rows + "1x256:f32"));
+  EXPECT_THAT(Describe(LayerCalled(model("[128, 2]", "axis = 1, block_size = 128", "Gemm"), "product")),
+              HasSubstr(rows + "1x128:f32"));
+  EXPECT_THAT(Describe(LayerCalled(model("[2, 256]", "axis = 0, block_size = 64", "MatMul"), "product")),
+              HasSubstr("f32:f8e4m3:f32"));
+  EXPECT_THAT(Describe(LayerCalled(model("", "axis = 0", "MatMul"), "product")), HasSubstr("f32:f8e4m3:f32"));
+  EXPECT_THAT(Describe(LayerCalled(model("[256]", "axis = 1", "MatMul"), "product")), HasSubstr("f32:f8e4m3:f32"))
+      << "scales within the sums";
+}
+
+TEST(StoredWeights, BlocksThatEndWithinTheLastDimensionAreUnknown) {
+  const ModelGraph graph = ReadText(R"(
+    g (float16[2, 24] x, float[1] h) => (float4e2m1[2, 24] q, float8e4m3fn[2, 2] e) {
+      [quantize] q, e = trt.TRT_FP4DynamicQuantize <axis = -1, block_size = 16> (x, h)
+    })");
+  EXPECT_EQ(LayerCalled(graph, "quantize").status, LayerStatus::kUnknown);
+  EXPECT_THAT(LayerCalled(graph, "quantize").reason, HasSubstr("multiple"));
+}
+
 }  // namespace
 }  // namespace infimum::stored_weights_test

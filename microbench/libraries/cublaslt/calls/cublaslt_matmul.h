@@ -70,7 +70,17 @@ struct ScaleMemory {
   std::int64_t count = 0;
   std::string type{};
 };
-ScaleMemory ScalesOf(const Gemm& gemm, const std::string& scales, bool of_b);
+inline ScaleMemory ScalesOf(const Gemm& gemm, const std::string& scales, bool of_b) {
+  const auto parts = [](std::int64_t count, std::int64_t part) { return (count + part - 1) / part; };
+  const auto whole = [&](std::int64_t count, std::int64_t multiple) { return parts(count, multiple) * multiple; };
+  const std::int64_t vectors = of_b ? gemm.columns : gemm.rows;
+  if (scales.empty()) return {};
+  if (scales == "vec16_ue4m3") return {whole(vectors, 128) * whole(parts(gemm.depth, 16), 4), "f8e4m3"};
+  if (scales == "vec32_ue8m0") return {whole(vectors, 128) * whole(parts(gemm.depth, 32), 4), "f8e8m0"};
+  if (scales == "outer_vec_32f") return {vectors, "f32"};
+  const std::int64_t blocks = parts(gemm.depth, 128);
+  return {scales == "vec128_32f" ? vectors * blocks : parts(vectors, 128) * whole(blocks, 4), "f32"};
+}
 
 // The library's types; std::runtime_error for what it has none for.
 cudaDataType_t TypeOf(const std::string& name);
