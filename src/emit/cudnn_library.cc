@@ -49,8 +49,8 @@ struct RangeFinder {
 };
 
 Range RangeOfTensor(const Region& region, const cuda::CudnnOperand& tensor) {
-  // A scale of 8-bit results, whose value changes results, not cost.
-  if (tensor.scale_of) return {0.001, 0.001};
+  // A scale of 8-bit numbers, whose value changes results, not cost.
+  if (tensor.own_of) return {0.001, 0.001};
   for (const RegionMember& member : region.members) {
     const auto found = std::ranges::find(member.operands, tensor.tensor);
     if (found == member.operands.end()) continue;

@@ -56,15 +56,21 @@ Result<std::vector<CudnnTensor>> TensorsOf(const cpu::ValuedRegion& problem, con
     CudnnTensor bound{arguments.tensors[i]->get_uid(),
                       {operand.tensor, 0, operand.type, PlacementOf(tensor.dims, tensor.layout, operand.shape, form)},
                       {}};
-    if (operand.scale_of) {
-      const RegionMember& member = problem.region.members[*operand.scale_of];
+    if (operand.own_of) {
+      const RegionMember& member = problem.region.members[*operand.own_of];
       INFIMUM_ASSIGN_OR_RETURN(bound.own_values,
-                               ScalesOf(member.config, cpu::ValuesOfMember(problem.values, *operand.scale_of)));
+                               ScalesOf(member.config, cpu::ValuesOfMember(problem.values, *operand.own_of)));
     }
     tensors.push_back(std::move(bound));
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const CudnnOperand& operand = operations.outputs[i];
+    if (operand.own_of) {
+      tensors.push_back({arguments.outputs[i]->get_uid(),
+                         {operand.tensor, 0, operand.type, TensorPlacement::RowMajor(operand.shape)},
+                         {0}});
+      continue;
+    }
     const auto made = std::ranges::find_if(
         graph.operations, [&](const auto& operation) { return operation.result == graph.outputs[i].name; });
     tensors.push_back({arguments.outputs[i]->get_uid(),

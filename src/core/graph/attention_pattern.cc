@@ -1,11 +1,12 @@
 // attention: two products with a softmax between them, as models without an Attention operator write it. Scales, masks
 // and what exporters add around the softmax belong to it: a cap of the scores, a cast to f32 and back, a sink, zeros in
-// place of NaN. Keys and values may be written out for each head that shares them, before an Attention operator too,
+// place of NaN; of 8-bit floats what quantizes the weights. Keys and values may be written out for each head that shares them, before an Attention operator too,
 // and keys may come transposed: in which order an operand lies in memory is a layout, and layouts belong to the
 // candidate.
 #include <algorithm>
 
 #include "src/core/graph/fusion_patterns.h"
+#include "src/core/layer/small_float.h"
 
 namespace infimum {
 namespace {
@@ -303,12 +304,16 @@ class Match {
       const std::optional<FusionStep> reader = OnlyReader(steps_, value);
       const PointwiseConfig* cast = AsPointwise(reader, PointwiseKind::kCast, 1);
       const std::optional<Scaling> scaling = reader ? Scaled(*reader) : std::nullopt;
+      // Of 8-bit floats the weights are, too; their scales are no value of the attention.
+      const PointwiseConfig* quantize = AsPointwise(reader, PointwiseKind::kQuantize, 1);
+      const bool is_float8 = quantize != nullptr && IsSmallFloat(quantize->types.output);
+      if (is_float8) path_.scale.reset();
       const bool is_cut = has_sink && AsMovement(reader, MovementKind::kSlice) != nullptr &&
                           StartsAtZero(steps_, *reader) &&
                           LastOf(ResultDimsOf(*reader)) + 1 == LastOf(DimsOf(*reader, 0));
       if (is_cut) {
         has_sink = false;
-      } else if (!(cast != nullptr && IsFloatingPoint(cast->types.output)) && !(scaling && scaling->factor == 1.0)) {
+      } else if (!is_float8 && !(cast != nullptr && IsFloatingPoint(cast->types.output)) && !(scaling && scaling->factor == 1.0)) {
         break;
       }
       path_.layers.push_back(reader->layers[0]);

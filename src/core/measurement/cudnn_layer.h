@@ -55,7 +55,7 @@ struct Tensor {
 struct Operation {
   std::string result{};  // a name
   // "conv_fprop", "conv_dgrad", "matmul", "block_scale_dequantize", "pointwise", "reduction", "resample", "layernorm",
-  // ...; of older calls also "softmax", "lrn", "batchnorm", "rnn".
+  // "sdpa", "sdpa_fp8" ...; of older calls also "softmax", "lrn", "batchnorm", "rnn".
   std::string call{};
   std::string mode{};  // of element-wise operations, reductions and poolings, as cuDNN calls it: "RELU_FWD"
   std::vector<std::string> operands{};
@@ -76,6 +76,10 @@ struct Output {
   std::string name{};
   std::string type{};
 };
+
+// Behind the result's name: what "sdpa_fp8" also writes, one f32 each.
+inline constexpr const char* kLargestWeight = "/largest_weight";
+inline constexpr const char* kLargestResult = "/largest_result";
 
 struct OperationGraph {
   std::vector<Tensor> tensors{};

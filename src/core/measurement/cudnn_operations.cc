@@ -7,6 +7,7 @@
 
 #include "src/core/layer/pooling.h"
 #include "src/core/layer/reduction.h"
+#include "src/core/layer/small_float.h"
 #include "src/core/measurement/cudnn_form.h"
 #include "src/core/measurement/cudnn_shapes.h"
 
@@ -396,14 +397,29 @@ class Builder {
       INFIMUM_ASSIGN_OR_RETURN(Value operand, Operand(k, RowMajorValue(shapes[k])));
       operands.push_back(std::move(operand));
     }
+    const bool is_float8 = IsSmallFloat(config.types.input);
+    if (is_float8 && !MaskShapes(config).empty()) return NotInGraph("8-bit floats with a mask that is added");
+    if (is_float8) {
+      // Of queries, keys, values, weights and results: one number, which changes results, not cost.
+      Value scale = RowMajorValue(Shape{{1, 1, 1, 1}});
+      scale.name = "scale" + std::to_string(made_.size());
+      AddTensor(scale, {{}, DataType::kF32, Shape{{1}}, made_.size()});
+      operands.push_back(std::move(scale));
+    }
     Operation operation;
-    operation.call = "sdpa";
+    operation.call = is_float8 ? "sdpa_fp8" : "sdpa";
     operation.number =
         static_cast<float>(values_.attention_scale.value_or(1.0 / std::sqrt(static_cast<double>(config.head))));
     operation.causal = config.mask == AttentionMask::kCausal;
     operation.left_bound = config.window;
     const Shape output{{config.batch, config.heads, config.q, value_head}};
-    return Call(std::move(operation), operands, RowMajorValue(output));
+    const Value result = Call(std::move(operation), operands, RowMajorValue(output));
+    for (const char* name : {cudnn::kLargestWeight, cudnn::kLargestResult}) {
+      if (!is_float8) continue;
+      made_all_.graph.outputs.push_back({result.name + name, "f32"});
+      made_all_.outputs.push_back({{}, DataType::kF32, Shape{{1}}, made_.size()});
+    }
+    return result;
   }
 
   template <class Config>

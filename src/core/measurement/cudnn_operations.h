@@ -29,8 +29,9 @@ struct CudnnOperand {
   RegionOperand tensor;
   DataType type = DataType::kF32;
   Shape shape;  // of the region's elements, in their row-major order
-  // The scales of a member's 8-bit results, which are no operand of the region: that member.
-  std::optional<std::size_t> scale_of;
+  // What a member has beside operands and results of the region, memory of its own: scales of 8-bit results, and what
+  // an attention of 8-bit floats writes beside its result. That member.
+  std::optional<std::size_t> own_of;
 };
 
 struct CudnnOperations {

@@ -207,6 +207,21 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
   }
 }
 
+// Whose results are of 16 bits on Blackwell alone.
+TEST_F(CudnnCandidatesTest, AttentionOfEightBitFloats) {
+  const std::string shapes = " n=2 heads=12 kv_heads=4 q=512 kv=512 head=128 mask=";
+  for (const char* mask : {"no", "causal"}) {
+    const std::string text = "attention dtype=f8e4m3:-:f8e4m3" + shapes + mask;
+    for (const char* gpu : {"h200", "b200"}) EXPECT_EQ(List(text, gpu).candidates.empty(), !has_compiler_) << text;
+  }
+  const std::string half = "attention dtype=f8e4m3:-:f16" + shapes + "no";
+  EXPECT_EQ(List(half, "b200").candidates.empty(), !has_compiler_);
+  EXPECT_THAT(List(half, "h200").refusal, HasSubstr("only supported on Blackwell"));
+  EXPECT_TRUE(List("attention dtype=f8e4m3:-:f8e4m3" + shapes + "no", "a100-sxm4-40gb").candidates.empty());
+  EXPECT_THAT(List("attention dtype=f8e4m3:f16:f8e4m3" + shapes + "full").refusal,
+              HasSubstr("8-bit floats with a mask that is added"));
+}
+
 // NVFP4 and MX are Blackwell's.
 TEST_F(CudnnCandidatesTest, ProductsOfBlocksWithScales) {
   const std::string shapes = " a=1x128x768 b=1x768x3072 bias=no weights=const scales=";

@@ -21,6 +21,7 @@ constexpr std::string_view kHeader =
     "float[2,1,1,12] keys, float[8,1] queries, bool[2,1,8,12] seen, float[2,6,32] x, float16[2,6,32] h, float[1,32] r, "
     "float[2,4,16,8] state, float[2,4,16,8] grown, float16[2,4,16,8] kept, float16[2,4,1,16] row16, float[2,4,1,1] "
     "decay, float[2,4,16,1] key, float[2,4,1,8] value, "
+    "float8e4m3fn[2,4,8,16] qf, float8e4m3fn[2,4,12,16] kf, float8e4m3fn[2,4,12,16] vf, "
     "float[2,4,16,1] query, float[2,4,1,16] row, float[2,6,4] past, float[2,6,1] step) "
     "=> (y) <float[32] w, float16[32] w16, float[4,1,1] head, float[1,4,1,1] sink, float[16,12] wt, float[1] c = "
     "{0.25}, float[1] two = {2}, float[1] one = {1}, float[1] zero = {0}, float[1] low = {-1e9}, float small = {1e-6}, "

@@ -327,6 +327,29 @@ TEST(FuseQuantized, LooksThroughCastsToTheTypeOfAProduct) {
   EXPECT_THAT(LayerCalled(graph, "product").origins, ::testing::UnorderedElementsAre("dx", "cx", "dw", "cw", "product"));
 }
 
+// A linear layer of PyTorch's has its weights turned round, as an attention has its keys.
+TEST(FuseQuantized, TurnsEightBitFloatsAsTheyAre) {
+  const ModelGraph graph = ReadText(R"(
+    g (float[8, 64] x, float[32, 64] k) => (float[8, 32] y, float[8, 32] z)
+      <float8e4m3fn[32, 64] w, float s = {0.1}, float[32] many> {
+      [quantize] q = QuantizeLinear <output_dtype = 17> (x, s)
+      d = DequantizeLinear (q, s)
+      f = DequantizeLinear (w, s)
+      t = Transpose <perm = [1, 0]> (f)
+      [linear] y = MatMul (d, t)
+      [keys] kq = QuantizeLinear <output_dtype = 17> (k, s)
+      kd = DequantizeLinear (kq, s)
+      [turn] kt = Transpose <perm = [1, 0]> (kd)
+      [scores] z = MatMul (d, kt)
+    })", {}, 23);
+  EXPECT_THAT(Describe(LayerCalled(graph, "linear")),
+              HasSubstr("matmul dtype=f8e4m3:f8e4m3:f32 a=1x8x64 b=1x64x32 bias=no weights=const"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "scores")),
+              HasSubstr("matmul dtype=f8e4m3:f8e4m3:f32 a=1x8x64 b=1x64x32 bias=no weights=variable"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "turn")), HasSubstr("movement kind=transpose dtype=f8e4m3:-:f8e4m3 in=32x64"));
+  EXPECT_EQ(graph.layers.size(), 5u);
+}
+
 // Folded into floating point, the weights would count four times their bytes.
 TEST(FuseQuantized, AFloatMatMulReadsItsQuantizedWeightsAsStored) {
   const ModelGraph graph = ReadText(R"(

@@ -109,17 +109,34 @@ TensorPointer AddNormalization(const Operation& operation, std::vector<TensorPoi
   return graph.rmsnorm(of.at(0), of.at(1), attributes)[0];
 }
 
-// `of`: queries, keys, values, and perhaps a mask that is added to the scores.
-TensorPointer AddAttention(const Operation& operation, const std::vector<TensorPointer>& of, fe::graph::Graph& graph) {
-  fe::graph::SDPA_attributes attributes;
+template <class Attributes>
+void SetMask(const Operation& operation, const std::vector<TensorPointer>& of, Attributes& attributes) {
   attributes.set_name("attention").set_generate_stats(false).set_attn_scale(operation.number.value());
   // Of as many queries as keys both corners are one, and more engines know the upper one.
   const bool is_square = of.at(0)->get_dim()[2] == of.at(1)->get_dim()[2];
   if (operation.causal && is_square) attributes.set_causal_mask(true);
   if (operation.causal && !is_square) attributes.set_causal_mask_bottom_right(true);
   if (operation.left_bound > 0) attributes.set_diagonal_band_left_bound(static_cast<int>(operation.left_bound));
+}
+
+// `of`: queries, keys, values, and perhaps a mask that is added to the scores.
+TensorPointer AddAttention(const Operation& operation, const std::vector<TensorPointer>& of, fe::graph::Graph& graph) {
+  fe::graph::SDPA_attributes attributes;
+  SetMask(operation, of, attributes);
   if (of.size() > 3) attributes.set_bias(of[3]);
   return graph.sdpa(of.at(0), of.at(1), of.at(2), attributes)[0];
+}
+
+// `of`: queries, keys, values, and what all scales are. cuDNN also writes the largest weight and the largest result.
+std::vector<TensorPointer> AddFloat8Attention(const Operation& operation, const std::vector<TensorPointer>& of,
+                                              fe::graph::Graph& graph) {
+  fe::graph::SDPA_fp8_attributes attributes;
+  SetMask(operation, of, attributes);
+  const TensorPointer& scale = of.at(3);
+  const auto made = graph.sdpa_fp8(of[0], of[1], of[2], scale, scale, scale, scale, scale, scale, attributes);
+  for (const TensorPointer& largest : {made[2], made[3]})
+    largest->set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1});
+  return {made[0], made[2], made[3]};
 }
 
 TensorPointer Add(const Operation& operation, const std::vector<TensorPointer>& of, const Form& form,
@@ -170,7 +187,15 @@ Arguments AddOperations(const OperationGraph& layer, const Form& form, fe::graph
   for (const Operation& operation : layer.operations) {
     std::vector<TensorPointer> of;
     for (const std::string& name : operation.operands) of.push_back(Find(made, name));
-    const TensorPointer result = Add(operation, of, form, graph);
+    TensorPointer result;
+    if (operation.call == "sdpa_fp8") {
+      const std::vector<TensorPointer> results = AddFloat8Attention(operation, of, graph);
+      result = results[0];
+      made[operation.result + kLargestWeight] = results[1];
+      made[operation.result + kLargestResult] = results[2];
+    } else {
+      result = Add(operation, of, form, graph);
+    }
     const Dims room = RoomOf(operation.dims, operation.layout, form);
     result->set_dim(room).set_stride(StridesOf(room, operation.layout, form));
     if (!operation.result_type.empty()) result->set_data_type(TypeOf(operation.result_type));

@@ -18,7 +18,8 @@ using Ids = std::vector<std::optional<ValueId>>;
 // A tensor on 8 bits, integers or floats, with what makes it a number again.
 struct Quantized {
   Layer* dequantize = nullptr;
-  Layer* cast = nullptr;  // behind it, to the type of a product
+  // Behind it, where a product of floats reads it: to the product's type, and turned round.
+  Layer *cast = nullptr, *transpose = nullptr;
   std::optional<ValueId> tensor;
   std::optional<ValueId> scale;
   std::optional<ValueId> zero_point;
@@ -61,16 +62,24 @@ class QuantizedFusion {
     return std::ranges::any_of(ids, [&](std::optional<ValueId> id) { return IsFloat8(id); });
   }
 
-  // What a DequantizeLinear made of an 8-bit tensor with constant scale and zero point.
-  std::optional<Quantized> Dequantized(std::optional<ValueId> value, bool whole_tensor, bool may_be_cast = false) {
+  // What a DequantizeLinear made of an 8-bit tensor with constant scale and zero point; `of_product`: also where a Cast
+  // and a Transpose are behind it.
+  std::optional<Quantized> Dequantized(std::optional<ValueId> value, bool whole_tensor, bool of_product = false) {
     Layer* layer = edit_.ProducerOf(value);
-    Layer* const cast = may_be_cast && layer != nullptr && layer->op == "Cast" ? layer : nullptr;
-    if (cast != nullptr) layer = edit_.ProducerOf(InputOf(*cast, 0));
+    const auto behind = [&](const char* op) -> Layer* {
+      if (!of_product || layer == nullptr || layer->op != op) return nullptr;
+      return std::exchange(layer, edit_.ProducerOf(InputOf(*layer, 0)));
+    };
+    Layer* const transpose = behind("Transpose");
+    Layer* const cast = behind("Cast");
     if (layer == nullptr || (layer->op != "DequantizeLinear" && layer->op != "com.microsoft.DequantizeLinear"))
       return std::nullopt;
-    const Quantized result{layer, cast, InputOf(*layer, 0), InputOf(*layer, 1), InputOf(*layer, 2)};
+    const Quantized result{layer, cast, transpose, InputOf(*layer, 0), InputOf(*layer, 1), InputOf(*layer, 2)};
     if (!Is8Bit(result.tensor) || !edit_.IsConstant(result.scale)) return std::nullopt;
     if (result.zero_point && !edit_.IsConstant(result.zero_point)) return std::nullopt;
+    if ((cast != nullptr || transpose != nullptr) && !IsFloat8(result.tensor)) return std::nullopt;
+    if (transpose != nullptr && (!IsScalar(result.scale) || !edit_.OnlyReaderOf(*transpose->outputs[0])))
+      return std::nullopt;
     if (whole_tensor && !IsScalar(result.scale)) return std::nullopt;
     // A scale for each block of a dimension is none of the product's.
     if (!IsScalar(result.scale) && graph_.value(*result.scale).shape->rank() != 1) return std::nullopt;
@@ -197,9 +206,25 @@ class QuantizedFusion {
     return FuseUnary(layer);
   }
 
+  // 8-bit floats are turned round as they are, constants beforehand.
+  void Turn(Quantized& operand, std::vector<Layer*>& absorbed) {
+    if (operand.transpose == nullptr) return;
+    const Value& turned = graph_.value(*operand.transpose->outputs[0]);
+    const std::string name = turned.name + "_quantized";
+    if (edit_.IsConstant(operand.tensor) && turned.shape) {
+      operand.tensor = edit_.AddWeight(name, TypeOf(operand.tensor), *turned.shape);
+      absorbed.push_back(operand.transpose);
+      return;
+    }
+    const ValueId stored = edit_.AddIntermediate(name, TypeOf(operand.tensor), turned.shape);
+    edit_.SetInput(*operand.transpose, 0, operand.tensor);
+    edit_.SetOutput(*operand.transpose, 0, stored);
+    operand.tensor = stored;
+  }
+
   bool FuseProduct(Layer& layer) {
-    const std::optional<Quantized> a = Dequantized(InputOf(layer, 0), true, true);
-    const std::optional<Quantized> b = Dequantized(InputOf(layer, 1), false, true);
+    std::optional<Quantized> a = Dequantized(InputOf(layer, 0), true, true);
+    std::optional<Quantized> b = Dequantized(InputOf(layer, 1), false, true);
     if (!a || !b) return false;
     std::vector<Layer*> absorbed = {a->dequantize, b->dequantize};
     for (Layer* const cast : {a->cast, b->cast})
@@ -208,12 +233,14 @@ class QuantizedFusion {
     if (bias && !edit_.IsConstant(bias)) return false;
     // Products are of integers or of floats; of floats cuDNN and cuBLASLt have them as of integers.
     const bool is_float = IsFloat8(a->tensor);
-    if (is_float != IsFloat8(b->tensor) || (!is_float && (a->cast != nullptr || b->cast != nullptr))) return false;
+    if (is_float != IsFloat8(b->tensor)) return false;
     const auto turned = layer.attributes.find("transB");
     const bool is_turned = turned != layer.attributes.end() && turned->second == AttributeValue(std::int64_t{1});
     if (!IsScaledBy(*b, layer.op == "Conv" || is_turned ? 0 : -1)) return false;
     std::optional<Ending> ending = EndingOf(layer);
     if (ending && IsFloat8(ending->quantize->outputs[0]) != is_float) ending.reset();
+    Turn(*a, absorbed);
+    Turn(*b, absorbed);
     if (!ending) {
       // No 8-bit result: integers are multiplied, and the sum becomes floating point at once.
       if (layer.op == "MatMul")
