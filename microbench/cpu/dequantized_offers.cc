@@ -137,8 +137,8 @@ class OnceDequantized : public Program {
 }  // namespace
 
 std::vector<Offer> OnceDequantizedOffers(const MatMulConfig& config) {
-  if (!config.scales.any() || config.a_scales.any() || config.weights != Constness::kConstant || BytesPerElement(config.scales.type) < 2 ||
-      !IsInteger(config.types.weights))
+  if (!config.scales.any() || config.a_scales.any() || config.weights != Constness::kConstant ||
+      BytesPerElement(config.scales.type) < 2 || !IsInteger(config.types.weights))
     return {};
   MatMulConfig form = config;
   form.scales = {};

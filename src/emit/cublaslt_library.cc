@@ -76,7 +76,8 @@ Result<std::string> WriteCublasltSource(const SourceRequest& request) {
   if (!gemm) {
     const Result<cuda::RegionGemm> made = Supported(cuda::GemmOf(region, request.contracts[0], {}));
     if (!made.ok()) return made.error();
-    return Error{"of 8 bits and of 4 cuBLASLt takes the second operand transposed, which only a constant can be stored as"};
+    return Error{
+        "of 8 bits and of 4 cuBLASLt takes the second operand transposed, which only a constant can be stored as"};
   }
   const std::string layer = Format(request.workload);
   std::string text = SourceOpening(layer, request.version, {"cublaslt_candidates.h"});

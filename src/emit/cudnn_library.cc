@@ -78,7 +78,7 @@ class StructText {
   }
   void Layout(cudnn::Layout layout) {
     constexpr std::string_view kNames[] = {"RowMajor",     "ChannelsLast", "Channels",    "Filter",
-                                            "SecondMatrix", "Scales",       "SecondScales"};
+                                           "SecondMatrix", "Scales",       "SecondScales"};
     if (layout != cudnn::Layout::kRowMajor)
       Add("layout", fmt::format("Layout::k{}", kNames[static_cast<std::size_t>(layout)]));
   }

@@ -69,7 +69,8 @@ INFIMUM_HOST_DEVICE inline std::uint16_t BrainFromFloat(float value) {
 #endif
 }
 
-// Floats of 8 and 4 bits (OFP8, e2m1); what is beyond the largest becomes that one. A product moves the exponent of subnormal ones too.
+// Floats of 8 and 4 bits (OFP8, e2m1); what is beyond the largest becomes that one. A product moves the exponent of
+// subnormal ones too.
 INFIMUM_HOST_DEVICE inline float FloatFromE4M3(std::uint32_t bits) {
   const std::uint32_t sign = (bits & 0x80) << 24, magnitude = bits & 0x7f;
   if (magnitude == 0x7f) return BitsAs<float>(0x7fc00000U);

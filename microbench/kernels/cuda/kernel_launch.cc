@@ -349,8 +349,8 @@ Maybe Of(const BlockQuantizeCall& call) {
   return Knowing(Known("element", "Element", call.element) + Known("number", "StoredNumber", call.number) +
                      Known("scale_number", "StoredNumber", call.scale_number) +
                      Known("is_aligned", "bool", call.is_aligned) + Known("block", "std::uint32_t", call.block),
-                 Launch("block_quantize_kernels.cuh", Named("BlockQuantizeKernel"), Divided(call.blocks, kStoredThreads),
-                        kStoredThreads, call));
+                 Launch("block_quantize_kernels.cuh", Named("BlockQuantizeKernel"),
+                        Divided(call.blocks, kStoredThreads), kStoredThreads, call));
 }
 
 }  // namespace

@@ -162,8 +162,8 @@ std::vector<KernelOffer> BlockQuantizeOffers(const Region& region, const std::ve
   if (!is_float(number) || *number == StoredNumber::kF8E8M0 || !is_float(of_scale) ||
       *of_scale == StoredNumber::kF4E2M1 || RealArithmetic(from) != Arithmetic::kF32 || largest->types.output != from)
     return {};
-  const cpu::Quantization stored = cpu::OutputQuantization(
-      scale->kind, scale->types, values.size() > 1 ? values[1] : cpu::LayerValues());
+  const cpu::Quantization stored =
+      cpu::OutputQuantization(scale->kind, scale->types, values.size() > 1 ? values[1] : cpu::LayerValues());
   if (stored.scales.size() != 1 || stored.zero() != 0) return {};
   BlockQuantizeCall call;
   call.element = ElementOf(from);

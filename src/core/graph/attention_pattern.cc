@@ -1,8 +1,8 @@
 // attention: two products with a softmax between them, as models without an Attention operator write it. Scales, masks
 // and what exporters add around the softmax belong to it: a cap of the scores, a cast to f32 and back, a sink, zeros in
-// place of NaN; of 8-bit floats what quantizes the weights. Keys and values may be written out for each head that shares them, before an Attention operator too,
-// and keys may come transposed: in which order an operand lies in memory is a layout, and layouts belong to the
-// candidate.
+// place of NaN; of 8-bit floats what quantizes the weights. Keys and values may be written out for each head that
+// shares them, before an Attention operator too, and keys may come transposed: in which order an operand lies in memory
+// is a layout, and layouts belong to the candidate.
 #include <algorithm>
 
 #include "src/core/graph/fusion_patterns.h"
@@ -313,7 +313,8 @@ class Match {
                           LastOf(ResultDimsOf(*reader)) + 1 == LastOf(DimsOf(*reader, 0));
       if (is_cut) {
         has_sink = false;
-      } else if (!is_float8 && !(cast != nullptr && IsFloatingPoint(cast->types.output)) && !(scaling && scaling->factor == 1.0)) {
+      } else if (!is_float8 && !(cast != nullptr && IsFloatingPoint(cast->types.output)) &&
+                 !(scaling && scaling->factor == 1.0)) {
         break;
       }
       path_.layers.push_back(reader->layers[0]);

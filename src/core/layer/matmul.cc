@@ -163,8 +163,7 @@ std::vector<Operand> OperandsOfFamily(const MatMulConfig& config) {
   const Shape shape = ScaleShape(config.b, config.scales);
   operands.push_back({shape, config.scales.type, constant});
   if (config.scales.zero_points != DataType::kNone) operands.push_back({shape, config.scales.zero_points, constant});
-  if (config.a_scales.any())
-    operands.push_back({ScaleShape(config.a, config.a_scales), config.a_scales.type, false});
+  if (config.a_scales.any()) operands.push_back({ScaleShape(config.a, config.a_scales), config.a_scales.type, false});
   return operands;
 }
 

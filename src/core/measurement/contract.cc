@@ -15,12 +15,9 @@ constexpr double kF32Roundoff = 0x1p-24;
 
 // Unit roundoff: half the distance from 1 to the next number.
 double UnitRoundoff(DataType type) {
-  constexpr std::pair<DataType, double> kRoundoffs[] = {{DataType::kF64, 0x1p-53},
-                                                        {DataType::kF16, 0x1p-11},
-                                                        {DataType::kBF16, 0x1p-8},
-                                                        {DataType::kF8E4M3, 0x1p-4},
-                                                        {DataType::kF8E5M2, 0x1p-3},
-                                                        {DataType::kF4E2M1, 0x1p-2}};
+  constexpr std::pair<DataType, double> kRoundoffs[] = {{DataType::kF64, 0x1p-53},   {DataType::kF16, 0x1p-11},
+                                                        {DataType::kBF16, 0x1p-8},   {DataType::kF8E4M3, 0x1p-4},
+                                                        {DataType::kF8E5M2, 0x1p-3}, {DataType::kF4E2M1, 0x1p-2}};
   for (const auto& [known, roundoff] : kRoundoffs)
     if (known == type) return roundoff;
   return kF32Roundoff;

@@ -151,7 +151,8 @@ std::string_view Name(GemmSums sums) {
 }
 
 std::string_view Name(GemmScales scales) {
-  constexpr std::string_view kNames[] = {"", "vec16_ue4m3", "vec32_ue8m0", "outer_vec_32f", "vec128_32f", "blk128x128_32f"};
+  constexpr std::string_view kNames[] = {"",           "vec16_ue4m3",   "vec32_ue8m0", "outer_vec_32f",
+                                         "vec128_32f", "blk128x128_32f"};
   return kNames[static_cast<std::size_t>(scales)];
 }
 

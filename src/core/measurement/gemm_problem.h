@@ -69,12 +69,12 @@ struct GemmTensor {
   RegionOperand tensor;
   DataType type = DataType::kF32;
   Shape shape;
-  bool transposed = false;  // its last two dimensions are exchanged in memory
+  bool transposed = false;                // its last two dimensions are exchanged in memory
   GemmScales scales = GemmScales::kNone;  // what it holds for its operand, where it is no operand itself
 };
 
-// Tensors in the order in which they are bound: a, b, then the scales of both, bias and addend where there are, last the
-// result.
+// Tensors in the order in which they are bound: a, b, then the scales of both, bias and addend where there are, last
+// the result.
 struct RegionGemm {
   GemmProblem problem;
   std::vector<GemmTensor> tensors;

@@ -59,8 +59,8 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// One number as the bytes of its type; how many they are. Of 4-bit floats and powers of two, which older toolkits do not
-// know, the number is a byte's code: of two numbers, and of an exponent.
+// One number as the bytes of its type; how many they are. Of 4-bit floats and powers of two, which older toolkits do
+// not know, the number is a byte's code: of two numbers, and of an exponent.
 inline std::size_t Encode(cudaDataType type, double number, unsigned char* bytes) {
   const auto store = [&](auto value) {
     std::memcpy(bytes, &value, sizeof value);

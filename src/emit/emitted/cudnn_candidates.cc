@@ -78,14 +78,13 @@ Target OpenTarget(const std::string& properties_file) {
 }
 
 cudaDataType CudaType(fe::DataType_t type) {
-  static const std::map<fe::DataType_t, cudaDataType> types{
-      {fe::DataType_t::DOUBLE, CUDA_R_64F},       {fe::DataType_t::FLOAT, CUDA_R_32F},
-      {fe::DataType_t::HALF, CUDA_R_16F},         {fe::DataType_t::BFLOAT16, CUDA_R_16BF},
-      {fe::DataType_t::FP8_E4M3, CUDA_R_8F_E4M3}, {fe::DataType_t::FP8_E5M2, CUDA_R_8F_E5M2},
-      {fe::DataType_t::INT64, CUDA_R_64I},        {fe::DataType_t::INT32, CUDA_R_32I},
-      {fe::DataType_t::INT8, CUDA_R_8I},          {fe::DataType_t::BOOLEAN, CUDA_R_8U},
+  static const std::map<fe::DataType_t, cudaDataType> types {
+    {fe::DataType_t::DOUBLE, CUDA_R_64F}, {fe::DataType_t::FLOAT, CUDA_R_32F}, {fe::DataType_t::HALF, CUDA_R_16F},
+        {fe::DataType_t::BFLOAT16, CUDA_R_16BF}, {fe::DataType_t::FP8_E4M3, CUDA_R_8F_E4M3},
+        {fe::DataType_t::FP8_E5M2, CUDA_R_8F_E5M2}, {fe::DataType_t::INT64, CUDA_R_64I},
+        {fe::DataType_t::INT32, CUDA_R_32I}, {fe::DataType_t::INT8, CUDA_R_8I}, {fe::DataType_t::BOOLEAN, CUDA_R_8U},
 #if CUDART_VERSION >= 12080
-      {fe::DataType_t::FP4_E2M1, CUDA_R_4F_E2M1}, {fe::DataType_t::FP8_E8M0, CUDA_R_8F_UE8M0},
+        {fe::DataType_t::FP4_E2M1, CUDA_R_4F_E2M1}, {fe::DataType_t::FP8_E8M0, CUDA_R_8F_UE8M0},
 #endif
   };
   const auto known = types.find(type);

@@ -77,8 +77,8 @@ TEST(GemmProblem, TensorsInTheOrderInWhichTheyAreBound) {
 // Scales of both operands, where cuBLAS's documentation has them.
 TEST(GemmProblem, ScalesOfBlocks) {
   const auto text = [](const char* type, const char* scales) {
-    return std::string("matmul dtype=") + type + ":" + type + ":bf16 a=1x200x512 b=1x512x384 bias=column weights=const " +
-           scales;
+    return std::string("matmul dtype=") + type + ":" + type +
+           ":bf16 a=1x200x512 b=1x512x384 bias=column weights=const " + scales;
   };
   const GemmForm form{true};
   const std::string f8 = "1x200x384x512 f8e4m3:f8e4m3:bf16 sums=f32 b=transposed scales=";
@@ -113,9 +113,9 @@ TEST(GemmProblem, ScalesOfBlocks) {
     const Result<BoundGemm> bound = Bound(layer, NumericContract::kFp8, form);
     ASSERT_TRUE(bound.ok()) << layer;
     for (const bool of_b : {false, true}) {
-      const cublaslt::ScaleMemory memory = cublaslt::ScalesOf(
-          cublaslt::Gemm{.rows = 200, .columns = 384, .depth = 512},
-          std::string(Name(of_b ? bound->problem.b_scales : bound->problem.a_scales)), of_b);
+      const cublaslt::ScaleMemory memory =
+          cublaslt::ScalesOf(cublaslt::Gemm{.rows = 200, .columns = 384, .depth = 512},
+                             std::string(Name(of_b ? bound->problem.b_scales : bound->problem.a_scales)), of_b);
       const GpuBinding& binding = bound->bindings[of_b ? 3 : 2];
       EXPECT_EQ(memory.count, binding.placement.elements()) << layer;
       EXPECT_EQ(memory.type, Name(binding.type));

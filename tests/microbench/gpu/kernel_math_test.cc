@@ -86,8 +86,8 @@ TEST(Elements, EightBitFloatsAreThoseOfHostTensors) {
   };
   check(DataType::kF8E4M3, FloatFromE4M3, E4M3FromFloat);
   check(DataType::kF8E5M2, FloatFromE5M2, E5M2FromFloat);
-  check(DataType::kF4E2M1, [](std::uint32_t bits) { return FloatOfStored(StoredNumber::kF4E2M1, bits); },
-        E2M1FromFloat);
+  check(
+      DataType::kF4E2M1, [](std::uint32_t bits) { return FloatOfStored(StoredNumber::kF4E2M1, bits); }, E2M1FromFloat);
 }
 
 TEST(Elements, PowersOfTwoAreTheNearestByTheirLogarithm) {

@@ -56,7 +56,8 @@ TEST(TensorPlacement, WhatIsPackedComesBack) {
 TEST(TensorPlacement, ScalesLieInTilesOf128RowsBy4) {
   const std::int64_t rows = 200, blocks = 6;  // two tiles by two
   for (const bool of_columns : {false, true}) {
-    const Shape shape{of_columns ? std::vector{std::int64_t{1}, blocks, rows} : std::vector{std::int64_t{1}, rows, blocks}};
+    const Shape shape{of_columns ? std::vector{std::int64_t{1}, blocks, rows}
+                                 : std::vector{std::int64_t{1}, rows, blocks}};
     const TensorPlacement placement = TensorPlacement::InScaleTiles(shape, of_columns);
     EXPECT_FALSE(placement.is_row_major());
     EXPECT_EQ(placement.bytes(DataType::kU8), Bytes{256 * 8});

@@ -35,8 +35,8 @@ void DefineWeights(onnx::GraphProto& graph) {
 
 onnx::ModelProto ModelOf(const std::string& text, int opset) {
   onnx::ModelProto model;
-  const std::string header =
-      "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) + ", \"com.microsoft\" : 1, \"custom\" : 1, \"trt\" : 1]> ";
+  const std::string header = "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) +
+                             ", \"com.microsoft\" : 1, \"custom\" : 1, \"trt\" : 1]> ";
   const onnx::Common::Status status = onnx::OnnxParser::Parse(model, header + text);
   EXPECT_TRUE(status.IsOK()) << status.ErrorMessage() << "\nin " << text;
   DefineWeights(*model.mutable_graph());

@@ -324,7 +324,8 @@ TEST(FuseQuantized, LooksThroughCastsToTheTypeOfAProduct) {
   ASSERT_EQ(graph.layers.size(), 2u);
   EXPECT_THAT(Describe(LayerCalled(graph, "product")), HasSubstr("matmul dtype=f8e4m3:f8e4m3:f16"));
   EXPECT_THAT(Describe(LayerCalled(graph, "quantize")), HasSubstr("kind=quantize dtype=f16:-:f8e4m3 in=512"));
-  EXPECT_THAT(LayerCalled(graph, "product").origins, ::testing::UnorderedElementsAre("dx", "cx", "dw", "cw", "product"));
+  EXPECT_THAT(LayerCalled(graph, "product").origins,
+              ::testing::UnorderedElementsAre("dx", "cx", "dw", "cw", "product"));
 }
 
 // A linear layer of PyTorch's has its weights turned round, as an attention has its keys.
@@ -341,12 +342,14 @@ TEST(FuseQuantized, TurnsEightBitFloatsAsTheyAre) {
       kd = DequantizeLinear (kq, s)
       [turn] kt = Transpose <perm = [1, 0]> (kd)
       [scores] z = MatMul (d, kt)
-    })", {}, 23);
+    })",
+                                    {}, 23);
   EXPECT_THAT(Describe(LayerCalled(graph, "linear")),
               HasSubstr("matmul dtype=f8e4m3:f8e4m3:f32 a=1x8x64 b=1x64x32 bias=no weights=const"));
   EXPECT_THAT(Describe(LayerCalled(graph, "scores")),
               HasSubstr("matmul dtype=f8e4m3:f8e4m3:f32 a=1x8x64 b=1x64x32 bias=no weights=variable"));
-  EXPECT_THAT(Describe(LayerCalled(graph, "turn")), HasSubstr("movement kind=transpose dtype=f8e4m3:-:f8e4m3 in=32x64"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "turn")),
+              HasSubstr("movement kind=transpose dtype=f8e4m3:-:f8e4m3 in=32x64"));
   EXPECT_EQ(graph.layers.size(), 5u);
 }
 

@@ -17,8 +17,8 @@ struct Word {
 };
 
 constexpr Word<cudaDataType_t> kTypes[] = {
-    {"f64", CUDA_R_64F},        {"f32", CUDA_R_32F},        {"f16", CUDA_R_16F}, {"bf16", CUDA_R_16BF},
-    {"f8e4m3", CUDA_R_8F_E4M3}, {"f8e5m2", CUDA_R_8F_E5M2}, {"s8", CUDA_R_8I},   {"s32", CUDA_R_32I},
+    {"f64", CUDA_R_64F},        {"f32", CUDA_R_32F},         {"f16", CUDA_R_16F}, {"bf16", CUDA_R_16BF},
+    {"f8e4m3", CUDA_R_8F_E4M3}, {"f8e5m2", CUDA_R_8F_E5M2},  {"s8", CUDA_R_8I},   {"s32", CUDA_R_32I},
 #if CUBLAS_VERSION >= 120800
     {"f4e2m1", CUDA_R_4F_E2M1}, {"f8e8m0", CUDA_R_8F_UE8M0},
 #endif

@@ -16,10 +16,9 @@ Value Find(const std::map<std::string, Value>& words, const std::string& word) {
 fe::DataType_t TypeOf(const std::string& name) {
   using Type = fe::DataType_t;
   static const std::map<std::string, Type> types{
-      {"f64", Type::DOUBLE},      {"f32", Type::FLOAT},       {"f16", Type::HALF}, {"bf16", Type::BFLOAT16},
-      {"f8e4m3", Type::FP8_E4M3}, {"f8e5m2", Type::FP8_E5M2}, {"s8", Type::INT8},  {"s32", Type::INT32},
-      {"f8e8m0", Type::FP8_E8M0}, {"f4e2m1", Type::FP4_E2M1},
-      {"s64", Type::INT64},       {"bool", Type::BOOLEAN}};
+      {"f64", Type::DOUBLE},      {"f32", Type::FLOAT},       {"f16", Type::HALF},  {"bf16", Type::BFLOAT16},
+      {"f8e4m3", Type::FP8_E4M3}, {"f8e5m2", Type::FP8_E5M2}, {"s8", Type::INT8},   {"s32", Type::INT32},
+      {"f8e8m0", Type::FP8_E8M0}, {"f4e2m1", Type::FP4_E2M1}, {"s64", Type::INT64}, {"bool", Type::BOOLEAN}};
   return Find(types, name);
 }
 
@@ -44,8 +43,9 @@ fe::PointwiseMode_t PointwiseMode(const std::string& name) {
 
 fe::ReductionMode_t ReductionMode(const std::string& name) {
   using Mode = fe::ReductionMode_t;
-  static const std::map<std::string, Mode> modes{{"ADD", Mode::ADD}, {"MAX", Mode::MAX},     {"MIN", Mode::MIN}, {"AMAX", Mode::AMAX},
-                                                 {"MUL", Mode::MUL}, {"NORM1", Mode::NORM1}, {"NORM2", Mode::NORM2}};
+  static const std::map<std::string, Mode> modes{{"ADD", Mode::ADD},    {"MAX", Mode::MAX}, {"MIN", Mode::MIN},
+                                                 {"AMAX", Mode::AMAX},  {"MUL", Mode::MUL}, {"NORM1", Mode::NORM1},
+                                                 {"NORM2", Mode::NORM2}};
   return Find(modes, name);
 }
 
@@ -134,8 +134,7 @@ std::vector<TensorPointer> AddFloat8Attention(const Operation& operation, const 
   SetMask(operation, of, attributes);
   const TensorPointer& scale = of.at(3);
   const auto made = graph.sdpa_fp8(of[0], of[1], of[2], scale, scale, scale, scale, scale, scale, attributes);
-  for (const TensorPointer& largest : {made[2], made[3]})
-    largest->set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1});
+  for (const TensorPointer& largest : {made[2], made[3]}) largest->set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1});
   return {made[0], made[2], made[3]};
 }
 

@@ -34,7 +34,7 @@ struct OperatorEntry {
 
 inline constexpr std::string_view kOnnx = "";
 inline constexpr std::string_view kMicrosoft = "com.microsoft";
-inline constexpr std::string_view kTensorRt = "trt";  // what NVIDIA's Model Optimizer writes
+inline constexpr std::string_view kTensorRt = "trt";                       // what NVIDIA's Model Optimizer writes
 inline constexpr std::string_view kBlocked = "com.microsoft.nchwc";        // channels in blocks of 8 or 16
 inline constexpr std::string_view kChannelsLast = "com.ms.internal.nhwc";  // ONNX's operators on NHWC
 

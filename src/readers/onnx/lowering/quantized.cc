@@ -90,8 +90,8 @@ Result<Lowering> LowerQuantizeInBlocks(const NodeView& node, std::int64_t usual_
   const std::int64_t blocks = ElementCount(input) / block;
   const DataType none = DataType::kNone;
   RegionBuilder region(node);
-  const auto most = region.Add(
-      MakeReduction(ReductionKind::kMaxAbs, {from, none, from}, Shape{{blocks, block}}, {1}), {region.Input(0)});
+  const auto most = region.Add(MakeReduction(ReductionKind::kMaxAbs, {from, none, from}, Shape{{blocks, block}}, {1}),
+                               {region.Input(0)});
   INFIMUM_ASSIGN_OR_RETURN(const auto scales, region.AddPointwise(PointwiseKind::kQuantize, {from, none, scale},
                                                                   {Shape{{blocks, 1}}}, {most}));
   INFIMUM_RETURN_IF_ERROR(region.AddPointwise(PointwiseKind::kDivide, {from, scale, to},

@@ -391,12 +391,10 @@ void InferDynamicMxFloat8(InferenceContext& context) {
 }
 
 const Table& TensorRt() {
-  static const Table table = {{"DequantizeLinear", InferDequantizeLinear},
-                              {"TRT_FP8QuantizeLinear", InferToFloat8},
-                              {"TRT_FP8DequantizeLinear", InferDequantizeLinear},
-                              {"TRT_MXFP8DequantizeLinear", InferFromMxFloat8},
-                              {"TRT_FP4DynamicQuantize", InferDynamicFloat4},
-                              {"TRT_MXFP8DynamicQuantize", InferDynamicMxFloat8}};
+  static const Table table = {
+      {"DequantizeLinear", InferDequantizeLinear},        {"TRT_FP8QuantizeLinear", InferToFloat8},
+      {"TRT_FP8DequantizeLinear", InferDequantizeLinear}, {"TRT_MXFP8DequantizeLinear", InferFromMxFloat8},
+      {"TRT_FP4DynamicQuantize", InferDynamicFloat4},     {"TRT_MXFP8DynamicQuantize", InferDynamicMxFloat8}};
   return table;
 }
 
