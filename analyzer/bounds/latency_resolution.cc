@@ -195,6 +195,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const ModelGraph& graph, std::size_t
     }
   }
   known.status = LatencyStatus::kMissing;
+  if (rows != nullptr) known.reason = rows->refusal;
   resolved.missing = known.floor;
   resolved.missing_flops = resolved.flops;
   return resolved;

@@ -168,6 +168,8 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
     pace_ = Pace(found);  // and at last that of the selection's threads
+    for (const Measurement& row : found)
+      if (row.outcome == Outcome::kUnsupported && Counts(row, selection)) rows_.at(row.workload).refusal = row.reason;
     found_.push_back(in_context ? TimedRows(std::move(found), near, pace_) : TimedRows(std::move(found), pace_));
     Sort(found_.back(), threads, selection);
   }

@@ -83,6 +83,7 @@ struct WorkloadRows {
   // Rows by how many threads they ran on; only measured ones that meet the contract.
   std::map<std::int64_t, std::vector<TimedRow>> by_threads;
   std::vector<TimedRow> observed;  // on the selection's threads: what frameworks ran, which is in none of the others
+  std::string refusal = {};        // a library's words about why it has no candidate, where one said so
 
   // Those on exactly so many threads.
   std::span<const TimedRow> On(std::int64_t threads) const;

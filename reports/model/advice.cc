@@ -65,6 +65,11 @@ void AddMissing(ReportModel& report) {
                              "results"),
            fmt::format("infimum plan {} --device {} -o plan.txt", report.arguments.place,
                        ShellQuoted(report.device_name)));
+  } else if (!report.missing.empty() && std::ranges::none_of(report.missing, [](const MissingItem& item) {
+               return item.reason.starts_with(kNotMeasured);
+             })) {
+    Advise(report, fmt::format("Without a candidate here, and so in no bound: {} ({})",
+                               CountText(report.missing.size(), "workload"), report.missing.front().reason));
   } else if (!report.missing.empty()) {
     Advise(report,
            HasFloorsAlone(report)

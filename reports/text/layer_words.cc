@@ -57,7 +57,7 @@ bool IsFree(const LayerLatency& latency) { return latency.status == LatencyStatu
 std::string ShownReasonOf(const Layer& layer, const LayerLatency& latency) {
   const std::string& reason = ReasonOf(layer, latency);
   const bool is_missing = layer.status != LayerStatus::kUnknown && latency.status == LatencyStatus::kMissing;
-  return reason.empty() && is_missing ? "not measured yet" : reason;
+  return reason.empty() && is_missing ? std::string(kNotMeasured) : reason;
 }
 
 std::string CandidateOf(const LayerLatency& latency) { return latency.candidate ? latency.candidate->name() : ""; }

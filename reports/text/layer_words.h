@@ -30,6 +30,7 @@ std::string FamilyOf(const Layer& layer);
 std::string_view StatusOf(const Layer& layer, const LayerLatency& latency);
 bool IsFree(const LayerLatency& latency);
 
+inline constexpr std::string_view kNotMeasured = "not measured yet";
 // Why it is free, missing or unknown; of a missing one never empty.
 std::string ShownReasonOf(const Layer& layer, const LayerLatency& latency);
 

@@ -179,6 +179,21 @@ TEST(Bracket, RowsThatDidNotRunDoNotCount) {
   EXPECT_EQ(bracket.layers[0].latency, std::nullopt);
   EXPECT_GT(bracket.coverage.missing, 0);
   EXPECT_THAT(bracket.bounds[0].assumptions, Contains("unmeasured-layers"));
+  EXPECT_EQ(bracket.layers[0].reason, "") << "another run may have it";
+}
+
+TEST(Bracket, WhatNoCandidateSupportsIsMissingForThatReason) {
+  const ModelGraph graph = SmallModel();
+  KnownRows source;
+  Measurement refused = MeasuredRow(KeyOfLayer(graph, 0), "any", {});
+  refused.outcome = Outcome::kUnsupported;
+  refused.reason = "onednn has no candidate for it";
+  source.Add(refused, TestEnvironment(1));
+  const LayerLatency missing = BracketOf(graph, source).layers[0];
+  EXPECT_EQ(missing.status, LatencyStatus::kMissing);
+  EXPECT_EQ(missing.reason, "onednn has no candidate for it");
+  source.Add(graph.layers[0], "gemm", {10});
+  EXPECT_EQ(BracketOf(graph, source).layers[0].reason, "");
 }
 
 TEST(Bracket, AProductWithoutRowsIsMissingAndAnElementWiseLayerIsEstimated) {

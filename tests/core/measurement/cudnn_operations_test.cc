@@ -47,7 +47,7 @@ TEST(CudnnOperations, IntegersAreBiasedBeforeTheyAreScaled) {
   ASSERT_TRUE(operations.ok());
   EXPECT_THAT(CallsOf(*operations), ElementsAre("matmul", "ADD", "MUL", "RELU_FWD"));
   EXPECT_EQ(operations->graph.operations[0].result_type, "s32");
-  EXPECT_EQ(operations->tensors[3].scale_of, 0U);
+  EXPECT_EQ(operations->tensors[3].own_of, 0U);
 }
 
 TEST(CudnnOperations, WhatCudnnSeesRotatedLiesAsInTheRegion) {
