@@ -1,6 +1,7 @@
 #include "analyzer/rows/measured_rows.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "infimum/base/check.h"
@@ -168,13 +169,26 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
     pace_ = Pace(found);  // and at last that of the selection's threads
-    for (const Measurement& row : found)
-      if (row.outcome == Outcome::kUnsupported && Counts(row, selection)) rows_.at(row.workload).refusal = row.reason;
+    if (threads == selection.threads) FindRefusals(found, selection);
     found_.push_back(in_context ? TimedRows(std::move(found), near, pace_) : TimedRows(std::move(found), pace_));
     Sort(found_.back(), threads, selection);
   }
   FindNoise();
   return {};
+}
+
+// Of a workload that no library's list of candidates has anything for: of all others candidates may still be tried.
+void MeasuredRows::FindRefusals(std::span<const Measurement> found, const Selection& selection) {
+  std::set<WorkloadKey> tried;
+  for (const Measurement& row : found) {
+    if (!Counts(row, selection)) continue;
+    if (row.outcome == Outcome::kUnsupported && row.candidate.algorithm == "any") {
+      rows_.at(row.workload).refusal = row.reason;
+    } else {
+      tried.insert(row.workload);
+    }
+  }
+  for (const WorkloadKey& key : tried) rows_.at(key).refusal.clear();
 }
 
 void MeasuredRows::FindNoise() {

@@ -134,6 +134,7 @@ class MeasuredRows {
   const WorkloadRows* AddOfGraph(const WorkloadKey& key, const Workload& workload, const Work& work);
   void Collect(const ModelGraph& graph, const RegionSet& regions);
   Status FetchRows(MeasurementSource& source, const Selection& selection, const Residency* residency);
+  void FindRefusals(std::span<const Measurement> found, const Selection& selection);
   void FindNoise();
   void Sort(const TimedRows& found, std::int64_t threads, const Selection& selection);
 

@@ -25,9 +25,9 @@ struct TensorPlacement {
   std::int64_t tiled_columns = 0;
 
   static TensorPlacement RowMajor(const Shape& shape);
-  // The dimension at 1 is channels; `multiple` is what their count is filled up to.
   // Scales of blocks of rows, or of columns (which are rows then), in tiles; filled up with zeros to whole ones.
   static TensorPlacement InScaleTiles(const Shape& shape, bool of_columns);
+  // The dimension at 1 is channels; `multiple` is what their count is filled up to.
   static TensorPlacement WithChannels(const Shape& shape, bool channels_last, std::int64_t multiple = 1);
 
   std::int64_t elements() const;  // of the room

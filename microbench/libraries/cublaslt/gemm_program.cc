@@ -42,16 +42,16 @@ TensorPlacement PlacementOf(const Shape& shape, bool transposed, std::int64_t mu
   return placement;
 }
 
-// Scales as cuBLAS's documentation has their layouts; `of_columns`: they are the second operand's.
-TensorPlacement PlacementOf(const GemmTensor& tensor, bool of_columns) {
+// Scales as cuBLAS's documentation has their layouts.
+TensorPlacement PlacementOf(const GemmTensor& tensor) {
   switch (tensor.scales) {
     case GemmScales::kVec16Ue4m3:
     case GemmScales::kVec32Ue8m0:
-      return TensorPlacement::InScaleTiles(tensor.shape, of_columns);
+      return TensorPlacement::InScaleTiles(tensor.shape, tensor.of_columns);
     case GemmScales::kVec12832f:
-      return PlacementOf(tensor.shape, !of_columns);
+      return PlacementOf(tensor.shape, !tensor.of_columns);
     case GemmScales::kBlk128x12832f:
-      return PlacementOf(tensor.shape, of_columns, 4);
+      return PlacementOf(tensor.shape, tensor.of_columns, 4);
     default:
       return PlacementOf(tensor.shape, tensor.transposed);
   }
@@ -91,10 +91,8 @@ Result<BoundGemm> BindGemm(const cpu::ValuedRegion& workload, NumericContract co
     if (factors.size() > 1) return Error{"unsupported: a scale for each channel"};
     bound.problem.factor = factors.front();
   }
-  for (std::size_t i = 0; i < gemm.tensors.size(); ++i) {
-    const GemmTensor& tensor = gemm.tensors[i];
-    bound.bindings.push_back({tensor.tensor, 0, tensor.type, PlacementOf(tensor, i == 3)});
-  }
+  for (const GemmTensor& tensor : gemm.tensors)
+    bound.bindings.push_back({tensor.tensor, 0, tensor.type, PlacementOf(tensor)});
   return bound;
 }
 

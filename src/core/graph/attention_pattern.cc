@@ -4,6 +4,7 @@
 // shares them, before an Attention operator too, and keys may come transposed: in which order an operand lies in memory
 // is a layout, and layouts belong to the candidate.
 #include <algorithm>
+#include <functional>
 
 #include "src/core/graph/fusion_patterns.h"
 #include "src/core/layer/small_float.h"
@@ -78,6 +79,10 @@ class Match {
     const MatMulConfig* second = AsProduct(result);
     const std::size_t place = is_turned ? 1 : 0;
     if (second == nullptr || result->operands[place] != *weights || result->operands[1 - place] == *weights)
+      return std::nullopt;
+    const DataType types[] = {first->types.input, first->types.weights, second->types.input, second->types.weights};
+    if (std::ranges::any_of(types, IsSmallFloat) &&
+        std::ranges::adjacent_find(types, std::not_equal_to()) != std::end(types))
       return std::nullopt;
     attention.types = {first->types.input, DataType::kNone, second->types.output};
     const std::int64_t value_head = is_turned ? second->a.dims[1] : second->b.dims[2];
@@ -306,7 +311,7 @@ class Match {
       const std::optional<Scaling> scaling = reader ? Scaled(*reader) : std::nullopt;
       // Of 8-bit floats the weights are, too; their scales are no value of the attention.
       const PointwiseConfig* quantize = AsPointwise(reader, PointwiseKind::kQuantize, 1);
-      const bool is_float8 = quantize != nullptr && IsSmallFloat(quantize->types.output);
+      const bool is_float8 = quantize != nullptr && IsFloat8(quantize->types.output);
       if (is_float8) path_.scale.reset();
       const bool is_cut = has_sink && AsMovement(reader, MovementKind::kSlice) != nullptr &&
                           StartsAtZero(steps_, *reader) &&

@@ -27,6 +27,8 @@ struct SmallFloat {
   unsigned BitsOf(double value) const;
 };
 
+// Floats of 8 bits that are numbers, which f8e8m0's are not: scales.
+constexpr bool IsFloat8(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
 // Floats of 8 and 4 bits, f8e8m0 among them.
 inline bool IsSmallFloat(DataType type) { return IsFloatingPoint(type) && BitsPerElement(type) <= 8; }
 

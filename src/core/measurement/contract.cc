@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "infimum/base/enum_names.h"
+#include "src/core/layer/small_float.h"
 
 namespace infimum {
 namespace {
@@ -197,8 +198,7 @@ NumericContract NativeContract(const Workload& workload) {
   const bool are_stored = IsFloatingPoint(types.input) && !IsNarrowNumber(types.input) && IsNarrowNumber(types.weights);
   const DataType weights = WeightsAreNumbers(config) && !are_stored ? types.weights : DataType::kNone;
   for (DataType type : {types.input, weights, types.output}) {
-    if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2 || type == DataType::kF4E2M1)
-      return NumericContract::kFp8;
+    if (IsSmallFloat(type)) return NumericContract::kFp8;
     f16 = f16 || type == DataType::kF16;
     bf16 = bf16 || type == DataType::kBF16;
   }

@@ -64,8 +64,8 @@ struct Operation {
   // The second operand of an element-wise operation, epsilon of a normalization, the factor of attention's scores.
   std::optional<float> number{};
   std::optional<float> elu_alpha{}, relu_slope{}, relu_low{}, relu_high{};
-  Dims pre_padding{}, post_padding{}, stride{}, dilation{},
-      window{};  // window: or the block of "block_scale_dequantize"
+  Dims pre_padding{}, post_padding{}, stride{}, dilation{};
+  Dims window{};  // of a pooling; the block of "block_scale_dequantize"
   bool causal = false;
   std::int64_t left_bound = 0;  // of a causal attention, positions that a query sees, its own included; 0: all
   std::optional<float> lrn_alpha{}, lrn_beta{}, lrn_k{};

@@ -397,7 +397,8 @@ class Builder {
       INFIMUM_ASSIGN_OR_RETURN(Value operand, Operand(k, RowMajorValue(shapes[k])));
       operands.push_back(std::move(operand));
     }
-    const bool is_float8 = IsSmallFloat(config.types.input);
+    const bool is_float8 = IsFloat8(config.types.input);
+    if (!is_float8 && IsSmallFloat(config.types.input)) return NotInGraph("attention of 4-bit floats");
     if (is_float8 && !MaskShapes(config).empty()) return NotInGraph("8-bit floats with a mask that is added");
     if (is_float8) {
       // Of queries, keys, values, weights and results: one number, which changes results, not cost.

@@ -11,16 +11,23 @@ Error NotInBlas(const std::string& what) { return Error{"unsupported: " + what};
 
 bool IsBlasType(DataType type) { return IsFloatingPoint(type) || type == DataType::kS8 || type == DataType::kS32; }
 
-bool IsEightBitFloat(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
+// Extents of a block and of the matrix, of the depth and of the other dimension.
+struct ScaledBlock {
+  DataType type;
+  std::int64_t depth, others, whole_depth, whole_others;
 
-// `depth`: elements of the inner dimension in a block, `others` of the other one.
-GemmScales ScalesFor(DataType type, std::int64_t depth, std::int64_t others, std::int64_t whole_depth) {
-  if (type == DataType::kF8E4M3 && depth == 16 && others == 1) return GemmScales::kVec16Ue4m3;
-  if (type == DataType::kF8E8M0 && depth == 32 && others == 1) return GemmScales::kVec32Ue8m0;
-  if (type != DataType::kF32) return GemmScales::kNone;
-  if (depth >= whole_depth && others == 1) return GemmScales::kOuterVec32f;
-  if (depth != 128) return GemmScales::kNone;
-  return others == 1 ? GemmScales::kVec12832f : others == 128 ? GemmScales::kBlk128x12832f : GemmScales::kNone;
+  bool has(DataType of_type, std::int64_t of_depth, std::int64_t of_others) const {
+    return type == of_type && depth == std::min(of_depth, whole_depth) && others == std::min(of_others, whole_others);
+  }
+  bool is_vector() const { return has(DataType::kF32, whole_depth, 1); }
+};
+
+// Other than of whole vectors, which go together alone.
+GemmScales ScalesFor(const ScaledBlock& block) {
+  if (block.has(DataType::kF8E4M3, 16, 1)) return GemmScales::kVec16Ue4m3;
+  if (block.has(DataType::kF8E8M0, 32, 1)) return GemmScales::kVec32Ue8m0;
+  if (block.has(DataType::kF32, 128, 1)) return GemmScales::kVec12832f;
+  return block.has(DataType::kF32, 128, 128) ? GemmScales::kBlk128x12832f : GemmScales::kNone;
 }
 
 Result<GemmSums> SumsOf(const MatMulConfig& config, NumericContract contract) {
@@ -67,8 +74,11 @@ Status SetScales(const MatMulConfig& config, const RegionMember& member, RegionG
   if (!b.any())
     return problem.a == DataType::kF4E2M1 ? NotInBlas("4-bit floats without a scale for each block") : Status();
   if (!a.any()) return NotInBlas("no BLAS library's call here takes weights alone with a scale for each block");
-  problem.a_scales = ScalesFor(a.type, a.columns, a.rows, problem.depth);
-  problem.b_scales = ScalesFor(b.type, b.rows, b.columns, problem.depth);
+  const ScaledBlock of_a{a.type, a.columns, a.rows, problem.depth, problem.rows};
+  const ScaledBlock of_b{b.type, b.rows, b.columns, problem.depth, problem.columns};
+  const bool are_vectors = of_a.is_vector() && of_b.is_vector();
+  problem.a_scales = are_vectors ? GemmScales::kOuterVec32f : ScalesFor(of_a);
+  problem.b_scales = are_vectors ? GemmScales::kOuterVec32f : ScalesFor(of_b);
   const auto are_128 = [](GemmScales scales) {
     return scales == GemmScales::kVec12832f || scales == GemmScales::kBlk128x12832f;
   };
@@ -80,8 +90,8 @@ Status SetScales(const MatMulConfig& config, const RegionMember& member, RegionG
   if (problem.batch > 1) return NotInBlas("cuBLASLt's scales of blocks are of one product, not of a batch");
   const std::vector<Operand> operands = OperandsOf(member.config);
   const std::size_t last = operands.size() - 1;
-  gemm.tensors.push_back({member.operands[last], a.type, operands[last].shape, false, problem.a_scales});
-  gemm.tensors.push_back({member.operands[last - 1], b.type, operands[last - 1].shape, false, problem.b_scales});
+  gemm.tensors.push_back({member.operands[last], a.type, operands[last].shape, false, problem.a_scales, false});
+  gemm.tensors.push_back({member.operands[last - 1], b.type, operands[last - 1].shape, false, problem.b_scales, true});
   return {};
 }
 
@@ -183,7 +193,7 @@ std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract
   // A constant may be kept as one likes; of 8 bits devices before Blackwell take it transposed alone, of integers and
   // of 4 bits all do.
   const bool may_transpose = config->weights == Constness::kConstant;
-  const bool is_float8 = IsEightBitFloat(config->types.input), is_float4 = config->types.input == DataType::kF4E2M1;
+  const bool is_float8 = IsFloat8(config->types.input), is_float4 = config->types.input == DataType::kF4E2M1;
   const bool must_transpose = config->types.input == DataType::kS8 || is_float8 || is_float4;
   std::vector<GemmForm> forms;
   if (!must_transpose || (is_float8 && !may_transpose)) forms.push_back({false});
@@ -223,7 +233,7 @@ Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const 
   problem.b_transposed = form.b_transposed;
   INFIMUM_ASSIGN_OR_RETURN(problem.sums, SumsOf(*config, contract));
   problem.sums = form.sums.value_or(problem.sums);
-  if (problem.a != problem.b && !(IsEightBitFloat(problem.a) && IsEightBitFloat(problem.b)))
+  if (problem.a != problem.b && !(IsFloat8(problem.a) && IsFloat8(problem.b)))
     return NotInBlas("BLAS libraries multiply operands of one type");
   if (!IsBlasType(problem.output))
     return NotInBlas("BLAS libraries have no results of " + std::string(Name(problem.output)));

@@ -71,6 +71,7 @@ struct GemmTensor {
   Shape shape;
   bool transposed = false;                // its last two dimensions are exchanged in memory
   GemmScales scales = GemmScales::kNone;  // what it holds for its operand, where it is no operand itself
+  bool of_columns = false;                // scales of the second operand
 };
 
 // Tensors in the order in which they are bound: a, b, then the scales of both, bias and addend where there are, last

@@ -19,6 +19,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "cuda_memory.h"
@@ -108,8 +109,7 @@ class LaunchTimer {
   };
 
   double TimeGraph(cudaGraphExec_t graph) {
-    // On the heap: of an optional one GCC 12 says under -O3 that it may not be there.
-    auto hold = std::make_unique<Hold>(stream_);
+    std::optional<Hold> hold(std::in_place, stream_);
     return TimeBetweenEvents([&] { Check(cudaGraphLaunch(graph, stream_), "a graph could not be started"); },
                              [&] { hold.reset(); });
   }

@@ -411,6 +411,10 @@ Layer OnnxGraphBuilder::MakeLayer(const onnx::NodeProto& node, int position,
   layer.origins.push_back(node.name().empty() ? layer.name : node.name());
   layer.inputs = inputs;
   layer.attributes = AttributesOf(node);
+  if (node.op_type() == "TRT_MXFP8DequantizeLinear") {  // what it has where nothing is said
+    layer.attributes.try_emplace("axis", std::int64_t{-1});
+    layer.attributes.try_emplace("block_size", std::int64_t{32});
+  }
   return layer;
 }
 

@@ -220,6 +220,7 @@ TEST_F(CudnnCandidatesTest, AttentionOfEightBitFloats) {
   EXPECT_TRUE(List("attention dtype=f8e4m3:-:f8e4m3" + shapes + "no", "a100-sxm4-40gb").candidates.empty());
   EXPECT_THAT(List("attention dtype=f8e4m3:f16:f8e4m3" + shapes + "full").refusal,
               HasSubstr("8-bit floats with a mask that is added"));
+  EXPECT_THAT(List("attention dtype=f4e2m1:-:f16" + shapes + "no", "b200").refusal, HasSubstr("4-bit floats"));
 }
 
 // NVFP4 and MX are Blackwell's.

@@ -91,6 +91,12 @@ TEST(GemmProblem, ScalesOfBlocks) {
   const std::string by_128 = text("f8e4m3", "scales=128x128:f32 a_scales=1x128:f32");
   EXPECT_EQ(Problem(by_128, NumericContract::kFp8, form), f8 + "vec128_32f,blk128x128_32f bias");
 
+  // Blocks that the matrix cuts, and a depth of one of them.
+  EXPECT_EQ(Problem("matmul dtype=f8e4m3:f8e4m3:bf16 a=1x128x128 b=1x128x64 bias=no weights=const scales=128x64:f32 "
+                    "a_scales=1x128:f32",
+                    NumericContract::kFp8, form),
+            "1x128x64x128 f8e4m3:f8e4m3:bf16 sums=f32 b=transposed scales=vec128_32f,blk128x128_32f");
+
   const Result<BoundGemm> gemm = Bound(by_128, NumericContract::kFp8, form);
   ASSERT_TRUE(gemm.ok());
   std::vector<std::int64_t> operands;  // a, b, their scales, bias, result

@@ -328,6 +328,60 @@ TEST(FuseQuantized, LooksThroughCastsToTheTypeOfAProduct) {
               ::testing::UnorderedElementsAre("dx", "cx", "dw", "cw", "product"));
 }
 
+// The largest number of a run's input becomes its scale.
+TEST(FuseQuantized, AScaleOfEightBitFloatsMayBeARuns) {
+  const ModelGraph graph = ReadText(R"(
+    g (float[8, 64] x) => (float[8, 32] y) <float8e4m3fn[64, 32] w, float s = {0.1}, float most = {448}> {
+      a = Abs (x)
+      [largest] m = ReduceMax <keepdims = 0> (a)
+      [scale] e = Div (m, most)
+      q = QuantizeLinear <output_dtype = 17> (x, e)
+      d = DequantizeLinear (q, e)
+      f = DequantizeLinear (w, s)
+      [product] y = MatMul (d, f)
+    })",
+                                    {}, 23);
+  EXPECT_THAT(Describe(LayerCalled(graph, "product")), HasSubstr("matmul dtype=f8e4m3:f8e4m3:f32"));
+  EXPECT_EQ(graph.layers.size(), 5u);
+}
+
+TEST(FuseQuantized, LooksThroughNoCastThatChangesNumbers) {
+  for (const char* const type : {"6", "3", "9"}) {
+    const ModelGraph graph = ReadText(std::string(R"(
+      g (float8e4m3fn[8, 64] q, float8e4m3fn[64, 32] w) => (y) <float s = {0.1}> {
+        d = DequantizeLinear (q, s)
+        c = Cast <to = )") + type + R"(> (d)
+        f = DequantizeLinear (w, s)
+        g = Cast <to = )" + type + R"(> (f)
+        h = Cast <to = 1> (c)
+        i = Cast <to = 1> (g)
+        [product] y = MatMul (h, i)
+      })",
+                                      {}, 23);
+    EXPECT_THAT(Describe(LayerCalled(graph, "product")), HasSubstr("matmul dtype=f32:f32:f32")) << type;
+  }
+}
+
+// A table that an embedding and the last product share is read once.
+TEST(FuseQuantized, AConstantThatIsTurnedRoundStaysOne) {
+  const ModelGraph graph = ReadText(R"(
+    g (float8e4m3fn[8, 64] a, float8e4m3fn[4, 64] b) => (float[8, 32] y, float[4, 32] z)
+      <float8e4m3fn[32, 64] w, float s = {0.1}, float[32] e> {
+      da = DequantizeLinear (a, s)
+      db = DequantizeLinear (b, s)
+      f = DequantizeLinear <axis = 0> (w, e)
+      t = Transpose (f)
+      u = Transpose (f)
+      [first] y = MatMul (da, t)
+      [second] z = MatMul (db, u)
+    })",
+                                    {}, 23);
+  EXPECT_THAT(Describe(LayerCalled(graph, "first")),
+              HasSubstr("matmul dtype=f8e4m3:f8e4m3:f32 a=1x8x64 b=1x64x32 bias=no weights=const"));
+  EXPECT_EQ(LayerCalled(graph, "first").inputs[1], LayerCalled(graph, "second").inputs[1]);
+  EXPECT_EQ(graph.layers.size(), 2u);
+}
+
 // A linear layer of PyTorch's has its weights turned round, as an attention has its keys.
 TEST(FuseQuantized, TurnsEightBitFloatsAsTheyAre) {
   const ModelGraph graph = ReadText(R"(

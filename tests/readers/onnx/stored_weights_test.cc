@@ -243,7 +243,7 @@ TEST(StoredWeights, OfAnInputThatIsQuantizedInBlocksAreAProductOfBoth) {
   EXPECT_THAT(Describe(LayerCalled(mxfp8, "quantize")), HasSubstr("kind=quantize dtype=f16:-:f8e8m0 in=1024"));
 }
 
-// Scales of whole rows and columns; and where the input has one scale, or blocks of several rows, it stays a number.
+// Scales of whole rows and columns; and where the input has blocks of several rows, it stays a number.
 TEST(StoredWeights, RowsOfTheInputHaveScalesOfTheirOwn) {
   const auto model = [](const std::string& scales, const std::string& attributes, const std::string& product) {
     return ReadText("g (float8e4m3fn[128, 256] x, float" + scales +
@@ -258,9 +258,39 @@ TEST(StoredWeights, RowsOfTheInputHaveScalesOfTheirOwn) {
               HasSubstr(rows + "1x128:f32"));
   EXPECT_THAT(Describe(LayerCalled(model("[2, 256]", "axis = 0, block_size = 64", "MatMul"), "product")),
               HasSubstr("f32:f8e4m3:f32"));
-  EXPECT_THAT(Describe(LayerCalled(model("", "axis = 0", "MatMul"), "product")), HasSubstr("f32:f8e4m3:f32"));
+  EXPECT_THAT(Describe(LayerCalled(model("", "axis = 0", "MatMul"), "product")),
+              HasSubstr("f8e4m3:f8e4m3:f32 a=1x128x256 b=1x256x384 bias=no weights=const"))
+      << "one scale is a value";
   EXPECT_THAT(Describe(LayerCalled(model("[256]", "axis = 1", "MatMul"), "product")), HasSubstr("f32:f8e4m3:f32"))
       << "scales within the sums";
+}
+
+// Scales of scales other than one, scales of integers, and scales in another order are none of a product's.
+TEST(StoredWeights, OtherScalesOfRowsStayNumbers) {
+  const auto product = [](const std::string& inputs, const std::string& scales) {
+    const ModelGraph graph = ReadText("g (float8e4m3fn[128, 256] x, " + inputs +
+                                      ") => (float[128, 384] y) <float8e4m3fn[256, 384] w, float[384] s> {" + scales +
+                                      " xd = DequantizeLinear <axis = 1, block_size = 32> (x, e) "
+                                      "f = DequantizeLinear <axis = 1> (w, s) [product] y = MatMul (xd, f) }");
+    return Describe(LayerCalled(graph, "product"));
+  };
+  EXPECT_THAT(product("float[128, 8] e", ""), HasSubstr("a_scales=1x32:f32"));
+  EXPECT_THAT(product("float8e4m3fn[128, 8] n, float[128] o", "e = DequantizeLinear <axis = 0> (n, o)"),
+              HasSubstr("a_scales=1x32:f32"));
+  EXPECT_THAT(product("uint8[128, 8] n", "e = Cast <to = 1> (n)"), HasSubstr("a_scales=1x32:f32"));
+  EXPECT_THAT(product("float8e4m3fn[128, 8] n", "e = Cast <to = 1> (n)"), HasSubstr("a_scales=1x32:f8e4m3"));
+}
+
+// As the operator has it where nothing is said.
+TEST(StoredWeights, MxFloat8HasBlocksOf32) {
+  const ModelGraph graph = ReadText(R"(
+    g (float16[128, 256] x) => (float[128, 384] y) <float8e4m3fn[384, 256] w, uint8[384, 8] e> {
+      xq, xe = trt.TRT_MXFP8DynamicQuantize (x)
+      xd = trt.TRT_MXFP8DequantizeLinear (xq, xe)
+      f = trt.TRT_MXFP8DequantizeLinear (w, e)
+      [product] y = Gemm <transB = 1> (xd, f)
+    })");
+  EXPECT_THAT(Describe(LayerCalled(graph, "product")), HasSubstr("scales=32x1:f8e8m0 a_scales=1x32:f8e8m0"));
 }
 
 TEST(StoredWeights, BlocksThatEndWithinTheLastDimensionAreUnknown) {

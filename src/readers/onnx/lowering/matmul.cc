@@ -39,13 +39,6 @@ std::optional<MatMulBias> BiasKind(const Shape& bias, const Shape& product) {
   return std::nullopt;
 }
 
-// Input b as the product takes it, whatever the file stores (kStoredShape).
-Result<Shape> WeightShape(const NodeView& node, std::size_t position) {
-  INFIMUM_ASSIGN_OR_RETURN(const auto stored, IntegersIn(node, kStoredShape, {1, kMaxElements}));
-  if (!stored) return InputShape(node, position);
-  return Shape{*stored};
-}
-
 // Powers of two are bytes in files of before ONNX had a type for them.
 Result<DataType> ScaleType(const NodeView& node, std::size_t position) {
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, position));
@@ -131,6 +124,12 @@ Result<Lowering> LowerGemmFastGelu(const NodeView& node) {
 }
 
 }  // namespace
+
+Result<Shape> WeightShape(const NodeView& node, std::size_t position) {
+  INFIMUM_ASSIGN_OR_RETURN(const auto stored, IntegersIn(node, kStoredShape, {1, kMaxElements}));
+  if (!stored) return InputShape(node, position);
+  return Shape{*stored};
+}
 
 Shape Transposed(Shape shape) {
   if (shape.rank() >= 2) std::swap(shape.dims[shape.rank() - 1], shape.dims[shape.rank() - 2]);

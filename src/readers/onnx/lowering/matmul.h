@@ -40,6 +40,9 @@ inline Product ProductOf(std::size_t a, std::size_t b, std::optional<std::size_t
 Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& node, const Product& product,
                                          const Shape& a, const Shape& b, Shape* shape = nullptr);
 
+// Input b as the product takes it, whatever the file stores (kStoredShape).
+Result<Shape> WeightShape(const NodeView& node, std::size_t position);
+
 // Swaps the last two dimensions; a vector stays.
 Shape Transposed(Shape shape);
 

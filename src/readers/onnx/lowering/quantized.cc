@@ -44,7 +44,7 @@ Result<Lowering> LowerMicrosoftQLinearConv(const NodeView& node) {
 
 Result<Lowering> Multiplied(const NodeView& node, const Product& product) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape a, InputShape(node, product.a));
-  INFIMUM_ASSIGN_OR_RETURN(const Shape b, InputShape(node, product.b));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape b, WeightShape(node, product.b));
   RegionBuilder region(node);
   INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, product, a, b));
   return region.Finish();

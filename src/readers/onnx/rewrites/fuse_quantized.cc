@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "src/core/layer/small_float.h"
+#include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/rewrites.h"
 #include "src/readers/onnx/rewrites/graph_edit.h"
 
@@ -54,16 +56,16 @@ class QuantizedFusion {
   bool Is8Bit(std::optional<ValueId> id) const {
     return TypeOf(id) == DataType::kU8 || TypeOf(id) == DataType::kS8 || IsFloat8(id);
   }
-  bool IsFloat8(std::optional<ValueId> id) const {
-    return TypeOf(id) == DataType::kF8E4M3 || TypeOf(id) == DataType::kF8E5M2;
-  }
+  bool IsFloat8(std::optional<ValueId> id) const { return infimum::IsFloat8(TypeOf(id)); }
+
+  static bool IsWideFloat(DataType type) { return IsFloatingPoint(type) && !IsSmallFloat(type); }
 
   bool AnyFloat8(const Ids& ids) const {
     return std::ranges::any_of(ids, [&](std::optional<ValueId> id) { return IsFloat8(id); });
   }
 
   // What a DequantizeLinear made of an 8-bit tensor with constant scale and zero point; `of_product`: also where a Cast
-  // and a Transpose are behind it.
+  // and a Transpose are behind it, and by a scale that a run makes.
   std::optional<Quantized> Dequantized(std::optional<ValueId> value, bool whole_tensor, bool of_product = false) {
     Layer* layer = edit_.ProducerOf(value);
     const auto behind = [&](const char* op) -> Layer* {
@@ -75,11 +77,13 @@ class QuantizedFusion {
     if (layer == nullptr || (layer->op != "DequantizeLinear" && layer->op != "com.microsoft.DequantizeLinear"))
       return std::nullopt;
     const Quantized result{layer, cast, transpose, InputOf(*layer, 0), InputOf(*layer, 1), InputOf(*layer, 2)};
-    if (!Is8Bit(result.tensor) || !edit_.IsConstant(result.scale)) return std::nullopt;
+    // One number that a run makes scales a product of floats as well as a constant does.
+    const bool may_vary = of_product && IsFloat8(result.tensor) && IsScalar(result.scale);
+    if (!Is8Bit(result.tensor) || (!edit_.IsConstant(result.scale) && !may_vary)) return std::nullopt;
     if (result.zero_point && !edit_.IsConstant(result.zero_point)) return std::nullopt;
     if ((cast != nullptr || transpose != nullptr) && !IsFloat8(result.tensor)) return std::nullopt;
-    if (transpose != nullptr && (!IsScalar(result.scale) || !edit_.OnlyReaderOf(*transpose->outputs[0])))
-      return std::nullopt;
+    if (cast != nullptr && !IsWideFloat(TypeOf(cast->outputs[0]))) return std::nullopt;
+    if (transpose != nullptr && !edit_.OnlyReaderOf(*transpose->outputs[0])) return std::nullopt;
     if (whole_tensor && !IsScalar(result.scale)) return std::nullopt;
     // A scale for each block of a dimension is none of the product's.
     if (!IsScalar(result.scale) && graph_.value(*result.scale).shape->rank() != 1) return std::nullopt;
@@ -95,8 +99,14 @@ class QuantizedFusion {
     const auto found = weights.dequantize->attributes.find("axis");
     const auto* given =
         found == weights.dequantize->attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-    const std::int64_t own = given == nullptr ? 1 : *given, rank = std::ssize(shape->dims);
-    return (own < 0 ? own + rank : own) == (axis < 0 ? axis + rank : axis);
+    const std::int64_t rank = std::ssize(shape->dims);
+    std::int64_t own = given == nullptr ? 1 : *given, wanted = axis < 0 ? axis + rank : axis;
+    if (own < 0) own += rank;
+    if (weights.transpose == nullptr) return own == wanted;
+    std::vector<std::int64_t> order;
+    for (std::int64_t i = rank; i-- > 0;) order.push_back(i);
+    order = IntegersOf(*weights.transpose, "perm", order);
+    return wanted < std::ssize(order) && order[static_cast<std::size_t>(wanted)] == own;
   }
 
   bool IsScalar(std::optional<ValueId> id) const {
@@ -206,17 +216,16 @@ class QuantizedFusion {
     return FuseUnary(layer);
   }
 
-  // 8-bit floats are turned round as they are, constants beforehand.
-  void Turn(Quantized& operand, std::vector<Layer*>& absorbed) {
+  // 8-bit floats are turned round as they are; a constant is stored as the product likes it.
+  void Turn(Layer& product, Quantized& operand, std::vector<Layer*>& absorbed) {
     if (operand.transpose == nullptr) return;
     const Value& turned = graph_.value(*operand.transpose->outputs[0]);
-    const std::string name = turned.name + "_quantized";
-    if (edit_.IsConstant(operand.tensor) && turned.shape) {
-      operand.tensor = edit_.AddWeight(name, TypeOf(operand.tensor), *turned.shape);
+    if (edit_.IsConstant(operand.tensor)) {
+      product.attributes[kStoredShape] = turned.shape->dims;
       absorbed.push_back(operand.transpose);
       return;
     }
-    const ValueId stored = edit_.AddIntermediate(name, TypeOf(operand.tensor), turned.shape);
+    const ValueId stored = edit_.AddIntermediate(turned.name + "_quantized", TypeOf(operand.tensor), turned.shape);
     edit_.SetInput(*operand.transpose, 0, operand.tensor);
     edit_.SetOutput(*operand.transpose, 0, stored);
     operand.tensor = stored;
@@ -234,13 +243,20 @@ class QuantizedFusion {
     // Products are of integers or of floats; of floats cuDNN and cuBLASLt have them as of integers.
     const bool is_float = IsFloat8(a->tensor);
     if (is_float != IsFloat8(b->tensor)) return false;
+    // Of a product's b alone it is known in which shape a constant is read.
+    const auto is_turned_constant = [&](const Quantized& one) {
+      return one.transpose != nullptr && edit_.IsConstant(one.tensor);
+    };
+    if (is_turned_constant(*a) ||
+        (is_turned_constant(*b) && (layer.op == "Conv" || !graph_.value(*b->transpose->outputs[0]).shape)))
+      return false;
     const auto turned = layer.attributes.find("transB");
     const bool is_turned = turned != layer.attributes.end() && turned->second == AttributeValue(std::int64_t{1});
     if (!IsScaledBy(*b, layer.op == "Conv" || is_turned ? 0 : -1)) return false;
     std::optional<Ending> ending = EndingOf(layer);
     if (ending && IsFloat8(ending->quantize->outputs[0]) != is_float) ending.reset();
-    Turn(*a, absorbed);
-    Turn(*b, absorbed);
+    Turn(layer, *a, absorbed);
+    Turn(layer, *b, absorbed);
     if (!ending) {
       // No 8-bit result: integers are multiplied, and the sum becomes floating point at once.
       if (layer.op == "MatMul")

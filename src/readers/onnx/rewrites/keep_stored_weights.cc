@@ -110,10 +110,10 @@ class StoredWeights {
     const auto at = static_cast<std::size_t>(axis);
     form.block = block > 0 ? Shape{std::vector<std::int64_t>(form.shape.rank(), 1)} : form.shape;
     form.block->dims[at] = std::min(std::max<std::int64_t>(block, 1), form.shape.dims[at]);
-    std::int64_t blocks = 1;
-    for (std::size_t i = 0; i < form.shape.rank(); ++i)
-      blocks *= (form.shape.dims[i] + form.block->dims[i] - 1) / form.block->dims[i];
-    return blocks == ElementCount(scales);
+    Shape blocks = form.shape;
+    for (std::size_t i = 0; i < blocks.rank(); ++i)
+      blocks.dims[i] = (blocks.dims[i] + form.block->dims[i] - 1) / form.block->dims[i];
+    return block > 0 ? blocks == scales : ElementCount(blocks) == ElementCount(scales);
   }
 
   // Of a multiplication by scales or a subtraction of zero points, in arithmetic of its own: the input of the weights,
@@ -129,11 +129,23 @@ class StoredWeights {
   // What `numbers`, constant or not, were before they were converted.
   std::optional<ValueId> Unconverted(std::optional<ValueId> numbers) {
     Layer* const made = edit_.ProducerOf(numbers);
-    if (made == nullptr || (made->op != "Cast" && !IsOneOf(made->op, kDequantize)) ||
+    const bool dequantizes = made != nullptr && IsOneOf(made->op, kDequantize);
+    if (made == nullptr || (made->op != "Cast" && !dequantizes) ||
         edit_.IsConstant(InputOf(*made, 0)) != edit_.IsConstant(numbers))
       return numbers;
+    // Scales of scales other than one for all are none that a product has.
+    const Shape* const own = dequantizes ? ShapeOf(InputOf(*made, 1)) : nullptr;
+    if (dequantizes && (own == nullptr || ElementCount(*own) != 1)) return numbers;
     scales_made_ = made;
     return InputOf(*made, 0);
+  }
+
+  // Of integers scales are what they were converted to.
+  std::optional<ValueId> UnconvertedScales(std::optional<ValueId> numbers) {
+    const std::optional<ValueId> before = Unconverted(numbers);
+    if (before && IsFloatingPoint(graph_.value(*before).type)) return before;
+    if (before != numbers) scales_made_ = nullptr;
+    return numbers;
   }
 
   // Scales that the weights are multiplied by, or zero points: numbers that broadcast to the weights' shape.
@@ -151,7 +163,8 @@ class StoredWeights {
     }
     if (stored.form.block && stored.form.block != block) return false;
     stored.form.block = block;
-    (layer.op == "Mul" ? stored.scales : stored.zero_points) = Unconverted(numbers);
+    (layer.op == "Mul" ? stored.scales : stored.zero_points) =
+        layer.op == "Mul" ? UnconvertedScales(numbers) : Unconverted(numbers);
     return true;
   }
 
@@ -210,7 +223,7 @@ class StoredWeights {
     if (!edit_.IsConstant(scales) || ShapeOf(scales) == nullptr) return false;
     if (!FindBlocks(dequantize, *ShapeOf(scales), stored.form)) return false;
     if (!stored.form.block) return true;
-    stored.scales = Unconverted(scales);  // they may be stored in fewer bits than they are used in themselves
+    stored.scales = UnconvertedScales(scales);  // they may be stored in fewer bits than they are used in themselves
     if (!zeros || IsFloatingPoint(graph_.value(*stored.tensor).type)) return true;
     if (!edit_.IsConstant(zeros)) return false;
     const auto numbers = edit_.IntegersIn(zeros);
@@ -226,8 +239,11 @@ class StoredWeights {
     Stored stored;
     scales_made_ = nullptr;
     Layer* layer = edit_.ProducerOf(InputOf(product, 0));
-    for (; layer != nullptr && layer->op == "Cast"; layer = edit_.ProducerOf(InputOf(*layer, 0)))
+    for (; layer != nullptr && layer->op == "Cast"; layer = edit_.ProducerOf(InputOf(*layer, 0))) {
+      const DataType to = graph_.value(*layer->outputs[0]).type;
+      if (!IsFloatingPoint(to) || IsSmallFloat(to)) return std::nullopt;
       stored.absorbed.push_back(layer);
+    }
     if (layer == nullptr || !IsOneOf(layer->op, kDequantize)) return std::nullopt;
     stored.absorbed.push_back(layer);
     stored.tensor = InputOf(*layer, 0);
@@ -238,7 +254,7 @@ class StoredWeights {
     const std::vector<std::int64_t>& block = stored.form.block->dims;
     if (std::any_of(block.begin(), block.end() - 1, [](std::int64_t extent) { return extent != 1; }))
       return std::nullopt;
-    stored.scales = Unconverted(InputOf(*layer, 1));
+    stored.scales = UnconvertedScales(InputOf(*layer, 1));
     if (scales_made_ != nullptr) stored.absorbed.push_back(scales_made_);
     return stored;
   }
