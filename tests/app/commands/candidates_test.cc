@@ -80,7 +80,7 @@ TEST(Candidates, OfAGpuThatIsNotHere) {
               AllOf(HasSubstr("cudnn-legacy/softmax/accurate/instance"), HasSubstr("infimum/softmax:")));
   const Ended product = program.Infimum({"candidates", "--device-properties", "h200",
                                          "matmul dtype=f16:f16:f16 a=1x8x16 b=1x16x8 bias=no weights=const"});
-  EXPECT_THAT(product.errors, HasSubstr("cuBLASLt and cuBLAS have the product too"));
+  EXPECT_THAT(product.errors, HasSubstr("cuBLASLt and cuBLAS may have the product too"));
   const Ended broken =
       program.Infimum({"candidates", "--device-properties", program.Write("broken.json", "{}"), kRelu});
   EXPECT_EQ(broken.exit_code, 1);
