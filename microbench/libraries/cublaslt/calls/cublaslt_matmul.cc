@@ -159,7 +159,10 @@ void Matmul::Build() {
   if (!gemm_.bias.empty()) Describe(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, TypeOf(gemm_.bias));
   if (!gemm_.a_scales.empty()) {
 #if CUBLAS_VERSION >= 120900
-    // Their first matrix is b.
+    // Their first matrix is b. A pointer that is null means no scales, also where the library is only asked.
+    alignas(16) static const unsigned char kSomewhere[16] = {};
+    for (const auto pointer : {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER})
+      Describe(pointer, static_cast<const void*>(kSomewhere));
     Describe(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, Find(kScales, gemm_.b_scales, "scales"));
     Describe(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, Find(kScales, gemm_.a_scales, "scales"));
 #else
