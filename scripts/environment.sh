@@ -13,6 +13,8 @@ CUDA13_WHEELS=(nvidia-cuda-crt==13.0.88 nvidia-cuda-cccl==13.0.85 nvidia-cuda-ru
                nvidia-cublas==13.1.0.3 nvidia-cudnn-cu13==9.24.0.43)
 CUDA12_WHEELS=(nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-cccl-cu12==12.9.27 nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-cupti-cu12==12.9.79
                nvidia-cublas-cu12==12.9.1.4 nvidia-cudnn-cu12==9.24.0.43)
+# Of products of sparse weights; of CUDA 13 alone, since CUDA 12's needs cuSPARSE, which is as large, beside it.
+CUSPARSELT_VERSION=0.10.0
 CMAKE_VERSION=3.31.6
 NINJA_VERSION=1.11.1.4
 ONNXRUNTIME_VERSION=1.31.1
@@ -28,6 +30,7 @@ CUDNN_FRONTEND_DIR=$CACHE_DIR/cudnn-frontend-$CUDNN_FRONTEND_VERSION-r1
 # Of machines with a driver and no toolkit.
 CUDA13_DIR=$CACHE_DIR/cuda-13.0-cudnn9.24-r3
 CUDA12_DIR=$CACHE_DIR/cuda-12.9-cudnn9.24-r3
+CUSPARSELT_DIR=$CACHE_DIR/cusparselt-cu13-$CUSPARSELT_VERSION-r1
 CUDA_DIR=$CUDA13_DIR
 [[ -d $CUDA13_DIR || ! -d $CUDA12_DIR ]] || CUDA_DIR=$CUDA12_DIR
 FRAMEWORKS_DIR=$CACHE_DIR/frameworks-onnxruntime$ONNXRUNTIME_VERSION-r1

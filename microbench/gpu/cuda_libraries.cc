@@ -46,8 +46,11 @@ class CudaLibraries : public GpuLibraries {
         offers.push_back(FailedOffer(kCudnnGraph, graph.error()));
       }
     }
-    if (lt_) add(GemmOffers(lt_, kCublasLt, workload, contract, tier));
-    if (cublas_ && problem.region.members.size() == 1) add(GemmOffers(cublas_, kCublas, workload, contract, tier));
+    for (const std::shared_ptr<GemmLibrary>& library : products_)
+      if (library->name() != kCublas || problem.region.members.size() == 1)
+        add(GemmOffers(library, workload, contract, tier));
+    if (no_sparse_ && !GemmFormsOf(problem.region, contract, tier, true).empty())
+      offers.push_back(FailedOffer(kCusparseLt, *no_sparse_));
     if (handle_) {
       std::vector<GpuOffer> legacy = LegacyOffers(handle_, workload, contract);
       if (tier == CandidateTier::kHeuristic && !legacy.empty()) legacy.resize(1);
@@ -66,10 +69,8 @@ class CudaLibraries : public GpuLibraries {
       const std::optional<CudnnChoice> choice = FindChoice(workload, contract, candidate);
       return choice ? std::optional<GpuOffer>(GraphOffer(problem, candidate, *choice)) : std::nullopt;
     }
-    if (candidate.library == kCublasLt && lt_)
-      return FindGemmOffer(lt_, kCublasLt, workload, contract, candidate, values);
-    if (candidate.library == kCublas && cublas_)
-      return FindGemmOffer(cublas_, kCublas, workload, contract, candidate, values);
+    for (const std::shared_ptr<GemmLibrary>& library : products_)
+      if (candidate.library == library->name()) return FindGemmOffer(library, workload, contract, candidate, values);
     std::vector<GpuOffer> offers;
     if (candidate.library == kCudnnLegacy && handle_) offers = LegacyOffers(handle_, workload, contract, values);
     if (candidate.library == kOurs) offers = KernelOffers(problem);
@@ -82,7 +83,7 @@ class CudaLibraries : public GpuLibraries {
   std::vector<GpuOffer> LargeProducts(DataType type, NumericContract contract, std::int64_t extent,
                                       std::optional<GemmSums> sums) override {
     Load();
-    if (!lt_) return {};
+    if (products_.empty() || products_[0]->name() != kCublasLt) return {};
     MatMulConfig config;
     config.types = {type, type, type};
     if (type == DataType::kS8) config.types.output = DataType::kS32;
@@ -94,7 +95,7 @@ class CudaLibraries : public GpuLibraries {
     config.a = config.b = Shape{{1, extent, extent}};
     // Other sums are a form beyond the library's usual one.
     const CandidateTier tier = sums ? CandidateTier::kEngine : CandidateTier::kHeuristic;
-    std::vector<GpuOffer> offers = GemmOffers(lt_, kCublasLt, LayerConfig(config), contract, tier);
+    std::vector<GpuOffer> offers = GemmOffers(products_[0], LayerConfig(config), contract, tier);
     std::erase_if(offers, [&](const GpuOffer& offer) {
       const std::size_t other = offer.candidate.algorithm.find("/acc=");
       return sums ? !offer.candidate.algorithm.ends_with(Suffix({false, sums})) : other != std::string::npos;
@@ -115,17 +116,23 @@ class CudaLibraries : public GpuLibraries {
       handle_ = *std::move(handle);
       versions_["cudnn"] = cudnn->version();
     }
-    Take(OpenCublasLt(kGemmWorkspace), "cublaslt", lt_);
-    Take(OpenCublas(), "cublas", cublas_);
+    Take(OpenCublasLt(kGemmWorkspace));
+    Take(OpenCublas());
+    // Few models would miss it.
+    if (Result<std::shared_ptr<GemmLibrary>> sparse = OpenCusparseLt(kGemmWorkspace); sparse.ok()) {
+      Take(std::move(sparse));
+    } else {
+      no_sparse_ = sparse.error();
+    }
   }
 
-  void Take(Result<std::shared_ptr<GemmLibrary>> opened, const char* name, std::shared_ptr<GemmLibrary>& library) {
+  void Take(Result<std::shared_ptr<GemmLibrary>> opened) {
     if (!opened.ok()) {
       missing_.push_back(opened.error().message);
       return;
     }
-    library = *std::move(opened);
-    versions_[name] = library->version();
+    versions_[std::string((*opened)->name())] = (*opened)->version();
+    products_.push_back(*std::move(opened));
   }
 
   GpuOffer GraphOffer(const cpu::ValuedRegion& problem, Candidate candidate, const CudnnChoice& choice) {
@@ -148,7 +155,8 @@ class CudaLibraries : public GpuLibraries {
   Gpu& gpu_;
   bool is_loaded_ = false;
   std::shared_ptr<CudnnHandle> handle_;
-  std::shared_ptr<GemmLibrary> lt_, cublas_;
+  std::vector<std::shared_ptr<GemmLibrary>> products_;  // cuBLASLt first, where it is
+  std::optional<Error> no_sparse_;                      // why there is no cuSPARSELt
   std::map<std::string, std::string> versions_;
   std::vector<std::string> missing_;
 };

@@ -65,9 +65,13 @@ Result<CandidateList> Answer(const Request& request) {
   add_offers(older, "taken-or-refused-on-the-device");
   add_offers(KernelOffers(BenchmarkedRegion(request.workload)), "");
   const Region region = cpu::RegionOf(derived ? derived->product : request.workload);
-  if (std::ranges::any_of(GemmFormsOf(region, request.contract, request.tier),
-                          [&](const GemmForm& form) { return GemmOf(region, request.contract, form).ok(); }))
-    add("cuBLASLt and cuBLAS may have the product too: they tell it on its device alone");
+  const auto is_gemm = [&](bool sparse) {
+    return std::ranges::any_of(GemmFormsOf(region, request.contract, request.tier, sparse),
+                               [&](const GemmForm& form) { return GemmOf(region, request.contract, form).ok(); });
+  };
+  if (is_gemm(false)) add("cuBLASLt and cuBLAS may have the product too: they tell it on its device alone");
+  if (is_gemm(true))
+    add("cuSPARSELt may have the product with its sparse weights too: it tells it on its device alone");
   return list;
 }
 

@@ -155,6 +155,7 @@ std::optional<DerivedProduct> DequantizedProduct(const LayerConfig& layer, Candi
   product.scales = {};
   product.activations = DataType::kNone;
   product.weights = Constness::kVariable;
+  product.sparsity = Sparsity::kNone;
   const Workload workload{LayerConfig(product)};
   const std::string reads = InputLayouts(workload, {}), writes = OutputLayout(workload, {});
   return DerivedProduct{workload, tier,

@@ -1,6 +1,7 @@
 #include "microbench/reference/random_fill.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -133,6 +134,17 @@ void FillGrid(const ResampleConfig& config, std::uint64_t seed, HostTensor& tens
   }
 }
 
+// Of each four elements along the depth two become zero, any two.
+void MakeSparse(const Shape& b, std::uint64_t seed, HostTensor& tensor) {
+  constexpr std::array<std::array<std::int64_t, 2>, 6> kPairs{{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}};
+  const std::int64_t columns = b.dims.back();
+  for (std::int64_t i = 0; i < tensor.count() / 4; ++i) {
+    const std::int64_t first = i / columns * 4 * columns + i % columns;
+    for (const std::int64_t row : kPairs[HashOf(seed, static_cast<std::uint64_t>(i)) % kPairs.size()])
+      tensor.Set(first + row * columns, 0);
+  }
+}
+
 }  // namespace
 
 void FillOperand(const LayerConfig& config, std::size_t number, std::uint64_t seed, HostTensor& tensor) {
@@ -177,6 +189,9 @@ void FillOperand(const LayerConfig& config, std::size_t number, std::uint64_t se
   if (std::holds_alternative<SoftmaxConfig>(config)) range = {-4, 4};
   if (std::holds_alternative<RecurrentConfig>(config) && number > 0) range = {-0.25, 0.25};
   FillUniform(tensor, own_seed, range);
+  if (const auto* product = std::get_if<MatMulConfig>(&config);
+      product != nullptr && product->sparsity == Sparsity::kTwoOf4 && number == 1)
+    MakeSparse(product->b, HashOf(own_seed, 1), tensor);
 }
 
 }  // namespace infimum::cpu

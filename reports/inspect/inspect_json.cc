@@ -29,6 +29,7 @@ static void to_json(OrderedJson& json, const InspectTotals& totals) {
           {"bytes_written", totals.written},
           {"parameters", totals.parameters},
           {"parameter_bytes", totals.parameter_bytes},
+          {"sparse_products", totals.sparse_products},
           {"stored_weights", totals.weights}};
 }
 

@@ -220,6 +220,9 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width, const Inspe
     out += fmt::format("stored weights, {}, by a sample: {} zeros; they need at most {} of their bits\n",
                        BytesText(totals.weights->bytes), PercentText(totals.weights->zero_share),
                        PercentText(totals.weights->information_share));
+  if (totals.sparse_products > 0)
+    out += fmt::format("2:4 sparse: the weights of {}; their zeros count neither as work nor as bytes\n",
+                       CountText(totals.sparse_products, "product"));
   out += CachesText(graph) + QuantitiesText(graph) + UnknownText(graph);
   for (const RewritePass& pass : graph.passes) {
     out += fmt::format("rewrite {}, {}: {}\n", Printable(pass.name), CountText(pass.rewrites.size(), "time"),

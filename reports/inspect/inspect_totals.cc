@@ -108,6 +108,15 @@ std::int64_t MultiplyAdds(const Workload& workload) {
   return sum;
 }
 
+bool IsSparse(const Workload& workload) {
+  const auto is_sparse = [](const LayerConfig& config) {
+    const auto* product = std::get_if<MatMulConfig>(&config);
+    return product != nullptr && product->sparsity != Sparsity::kNone;
+  };
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return is_sparse(*config);
+  return std::ranges::any_of(std::get<Region>(workload).members, is_sparse, &RegionMember::config);
+}
+
 // Hostile loops in loops may run more often than there are numbers.
 std::int64_t Times(std::int64_t value, std::int64_t executions) {
   std::int64_t product = 0;
@@ -151,6 +160,7 @@ void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::st
     if (layer.workload) {
       configurations.insert(Format(*layer.workload));
       add(totals.multiply_adds, MultiplyAdds(*layer.workload));
+      totals.sparse_products += IsSparse(*layer.workload) ? 1 : 0;
     }
     for (const Weight& weight : WeightsOf(graph, layer)) {
       const ValueId id = stored[weight.id.index()];

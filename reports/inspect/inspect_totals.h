@@ -24,6 +24,7 @@ struct InspectTotals {
   Bytes written;
   std::int64_t parameters = 0;  // elements of weights that layers compute with, shared ones once
   Bytes parameter_bytes;
+  std::size_t sparse_products = 0;      // whose weights are 2:4
   std::optional<WeightSample> weights;  // of the model's own graph, not of bodies
 };
 

@@ -71,7 +71,9 @@ constexpr auto kTags = std::to_array<Explained>({
     {"unmeasured-layers", "Some layers have no time at all: the true bound is higher."},
     {"missing-layers", "Some layers have no time at all: the true bound is higher."},
     {"unknown-layers-omitted", "Layers of unknown kind count nothing: the true floor may be higher."},
-    {"sparse-weights", "Many of the stored weights are zero: programs that skip zeros may take less than this floor."},
+    {"sparse-weights",
+     "Many of the stored weights are zero: programs that skip zeros may take less than this floor. Where "
+     "they are 2:4, as Sparse Tensor Cores skip them, they are not counted."},
     {"compressible-weights",
      "The stored weights take more bits than they need: programs that store them by their information read fewer bytes "
      "and may take less than this floor."},

@@ -16,11 +16,26 @@ namespace {
 using cuda::GemmForm;
 using cuda::GemmProblem;
 
-constexpr std::string_view kFindCublaslt = "find_package(CUDAToolkit REQUIRED)";
+constexpr std::string_view kFindCublaslt =
+    "find_package(CUDAToolkit REQUIRED)\n"
+    "# Of sparse weights; no toolkit has it.\n"
+    "find_path(CUSPARSELT_INCLUDE_DIR cusparseLt.h HINTS \"${CUSPARSELT_ROOT}/include\" ${CUDAToolkit_INCLUDE_DIRS})\n"
+    "find_library(CUSPARSELT_LIBRARY NAMES cusparseLt libcusparseLt.so.0 HINTS \"${CUSPARSELT_ROOT}/lib\")\n"
+    "if(CUSPARSELT_INCLUDE_DIR AND CUSPARSELT_LIBRARY)\n"
+    "  add_compile_definitions(HAS_CUSPARSELT)\n"
+    "  include_directories(SYSTEM \"${CUSPARSELT_INCLUDE_DIR}\")\n"
+    "  link_libraries(\"${CUSPARSELT_LIBRARY}\")\n"
+    "else()\n"
+    "  set_source_files_properties(cusparselt_matmul.cc PROPERTIES HEADER_FILE_ONLY ON)\n"
+    "endif()";
+
+constexpr std::string_view kFurtherLibraries[] = {"cublas", "cusparselt"};
 
 constexpr std::string_view kCublasltNotes =
     "The CUDA toolkit is needed to build, with cuBLASLt, which is part of it; where CMake does not find it:\n"
-    "`-DCUDAToolkit_ROOT=...`. `CUBLASLT_LOG_LEVEL=5` before the program shows what cuBLASLt runs.\n";
+    "`-DCUDAToolkit_ROOT=...`. Layers with sparse weights (2:4) are cuSPARSELt's too, 0.8 or later, where it is found\n"
+    "(PyPI's `nvidia-cusparselt-cu13`: `-DCUSPARSELT_ROOT=.../site-packages/nvidia/cu13`). `CUBLASLT_LOG_LEVEL=5` "
+    "before the program shows what cuBLASLt runs.\n";
 
 constexpr std::string_view kCublasltCommands =
     "build/cublaslt_benchmarks --tier exhaustive --benchmark_out=results.json --benchmark_out_format=json\n";
@@ -28,7 +43,8 @@ constexpr std::string_view kCublasltCommands =
 constexpr std::string_view kCublasltFiles[] = {
     "cuda_main.cc",          "cuda_memory.h",          "cuda_program.h",        "cuda_timing.h",
     "cublaslt_candidates.h", "cublaslt_candidates.cc", "cublaslt_algorithms.h", "cublaslt_algorithms.cc",
-    "cublaslt_matmul.h",     "cublaslt_matmul.cc",     "cublas_gemm.h",         "cublas_gemm.cc"};
+    "cublaslt_gemm.h",       "cublaslt_matmul.h",      "cublaslt_matmul.cc",    "cublas_gemm.h",
+    "cublas_gemm.cc",        "cusparselt_matmul.h",    "cusparselt_matmul.cc"};
 
 // `Gemm`, without what forms differ in.
 std::string GemmText(const GemmProblem& gemm) {
@@ -65,13 +81,16 @@ std::string FormText(const GemmProblem& gemm, const GemmForm& form, NumericContr
 Result<std::string> WriteCublasltSource(const SourceRequest& request) {
   const Region region = RegionWithConstants(request.workload);
   std::optional<GemmProblem> gemm;
-  std::vector<std::string> forms;
+  std::vector<std::string> forms, sparse_forms;
   for (const NumericContract contract : request.contracts) {
     for (const GemmForm& form : cuda::GemmFormsOf(region, contract, CandidateTier::kEngine)) {
       INFIMUM_ASSIGN_OR_RETURN(const cuda::RegionGemm made, Supported(cuda::GemmOf(region, contract, form)));
       if (!gemm) gemm = made.problem;
       forms.push_back(FormText(made.problem, form, contract));
     }
+    for (const GemmForm& form : cuda::GemmFormsOf(region, contract, CandidateTier::kEngine, true))
+      if (const Result<cuda::RegionGemm> made = cuda::GemmOf(region, contract, form); made.ok())
+        sparse_forms.push_back(FormText(made->problem, form, contract));
   }
   if (!gemm) {
     const Result<cuda::RegionGemm> made = Supported(cuda::GemmOf(region, request.contracts[0], {}));
@@ -86,6 +105,7 @@ Result<std::string> WriteCublasltSource(const SourceRequest& request) {
   text += fmt::format("    .layouts = {},\n", StringLiteral(cuda::InputLayouts(request.workload, {}) + "->" +
                                                             cuda::OutputLayout(request.workload, {})));
   text += GemmText(*gemm) + "    .forms = {\n" + ListLines(forms) + "    },\n";
+  if (!sparse_forms.empty()) text += "    .sparse_forms = {\n" + ListLines(sparse_forms) + "    },\n";
   const Range range = RangeOf(gemm->a), usual;
   if (range.low != usual.low || range.high != usual.high)
     text += fmt::format("    .low = {},\n    .high = {},\n", FormatNumber(range.low), FormatNumber(range.high));
@@ -99,7 +119,7 @@ const Library& CublasLt() {
                                .title = "cuBLASLt",
                                .candidates = "cublaslt",
                                .example = "algo=21_tile=20_stages=7_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0",
-                               .further_candidates = "cublas",
+                               .further_candidates = kFurtherLibraries,
                                .cmake_version = "3.18",
                                .find_package = kFindCublaslt,
                                .target = "CUDA::cublas CUDA::cublasLt CUDA::cudart",

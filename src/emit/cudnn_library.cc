@@ -249,6 +249,8 @@ constexpr std::string_view kCudnnFiles[] = {
     "cudnn_plans.h",       "cudnn_plans.cc",      "legacy_call.h",       "legacy_convolution.cc", "legacy_functions.h",
     "legacy_recurrent.h",  "legacy_recurrent.cc", "legacy_statistics.cc"};
 
+constexpr std::string_view kOlderCalls[] = {"cudnn-legacy"};
+
 }  // namespace
 
 const Library& Cudnn() {
@@ -256,7 +258,7 @@ const Library& Cudnn() {
                                .title = "cuDNN",
                                .candidates = "cudnn-graph",
                                .example = "eng62_k2=5_k13=1",
-                               .further_candidates = "cudnn-legacy",
+                               .further_candidates = kOlderCalls,
                                .cmake_version = "3.18",
                                .find_package = kFindCudnn,
                                .target = "cudnn_with_frontend",

@@ -20,11 +20,12 @@ struct SourceRequest {
 };
 
 struct Library {
-  std::string_view name;                     // as users and files have it: "onednn"
-  std::string_view title;                    // "oneDNN"
-  std::string_view candidates;               // as in candidates' names: "onednn", "cudnn-graph"
-  std::string_view example;                  // of such a name, behind the slash
-  std::string_view further_candidates = {};  // of its older calls: "cudnn-legacy", "cublas"
+  std::string_view name;        // as users and files have it: "onednn"
+  std::string_view title;       // "oneDNN"
+  std::string_view candidates;  // as in candidates' names: "onednn", "cudnn-graph"
+  std::string_view example;     // of such a name, behind the slash
+  // Of further calls and libraries that its sources have too: "cudnn-legacy"; "cublas", "cusparselt".
+  std::span<const std::string_view> further_candidates = {};
   // How CMake finds it and what is linked: "find_package(dnnl 3 REQUIRED)", "DNNL::dnnl".
   std::string_view cmake_version;
   std::string_view find_package;

@@ -150,7 +150,8 @@ Result<std::vector<std::string>> UsableCandidates(const Library& library, const 
     if (name.starts_with("infimum/")) {
       reason = "a kernel of infimum's own, which is not emitted";
     } else if (const std::string_view of = std::string_view(name).substr(0, name.find('/'));
-               of != library.candidates && (of != library.further_candidates || of.empty())) {
+               of != library.candidates &&
+               std::ranges::find(library.further_candidates, of) == library.further_candidates.end()) {
       reason = fmt::format("not of {}, whose candidates begin with '{}'", library.title, prefix);
     } else {
       reason = library.refusal_of(std::string_view(name).substr(of.size() + 1));

@@ -79,7 +79,8 @@ TEST(EmittedCudaProgram, OfCublasLtBuildsAndSaysThatThereIsNoGpu) {
               "[pointwise kind=gelu_tanh dtype=f16:-:f16 in=393216](%0)",
               "matmul dtype=f8e4m3:f8e4m3:f8e4m3 a=12x128x64 b=12x64x128 bias=no weights=const",
               "matmul dtype=f4e2m1:f4e2m1:f16 a=1x128x768 b=1x768x3072 bias=no weights=const scales=16x1:f8e4m3 "
-              "a_scales=1x16:f8e4m3"}),
+              "a_scales=1x16:f8e4m3",
+              "matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=column weights=const sparsity=2:4"}),
       {"cublaslt", {}, "1.2.3"});
   ASSERT_EQ(program.Build(kFlags + std::string(" -O3")), "");  // as projects are built
   ExpectToSayThatThereIsNoGpu(program);

@@ -20,7 +20,11 @@ const std::string kLibraries = "-Ddnnl_DIR='" INFIMUM_DNNL_DIR
                                "'"
 #ifdef INFIMUM_CUDNN_FRONTEND_INCLUDE_DIR
                                " -DCUDNN_FRONTEND_INCLUDE_DIR='" INFIMUM_CUDNN_FRONTEND_INCLUDE_DIR
-                               "' -DCUDNN_INCLUDE_DIR='" INFIMUM_CUDNN_INCLUDE_DIR "'"
+                               "' -DCUDNN_INCLUDE_DIR='" INFIMUM_CUDNN_INCLUDE_DIR
+                               "'"
+#endif
+#ifdef INFIMUM_CUSPARSELT_ROOT
+                               " -DCUSPARSELT_ROOT='" INFIMUM_CUSPARSELT_ROOT "'"
 #endif
     ;
 

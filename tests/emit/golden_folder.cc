@@ -31,10 +31,10 @@ void ExpectGoldenFolder(const std::string& name, const std::string& library,
 
   const fs::path sources = testing::SourceFolder();
   const fs::path libraries = sources / "microbench/libraries";
-  const fs::path as_they_are[] = {sources / "src/emit/emitted",    libraries / "onednn/primitives",
-                                  libraries / "cublaslt/calls",    libraries / "cudnn/calls",
-                                  libraries / "cublas/calls",      libraries / "cudnn_legacy/calls",
-                                  sources / "src/core/measurement"};
+  const fs::path as_they_are[] = {sources / "src/emit/emitted",   libraries / "onednn/primitives",
+                                  libraries / "cublaslt/calls",   libraries / "cudnn/calls",
+                                  libraries / "cublas/calls",     libraries / "cudnn_legacy/calls",
+                                  libraries / "cusparselt/calls", sources / "src/core/measurement"};
   const fs::path expected = folder / "expected";
   const char* const update = std::getenv("INFIMUM_UPDATE_GOLDEN");
   const bool updates = update != nullptr && std::string(update) == "1";

@@ -167,6 +167,15 @@ TEST(Inspect, ShowsWhatASampleOfTheStoredWeightsSays) {
             (nlohmann::json{{"bytes", 102'000'000}, {"zero_share", 0.305}, {"information_share", 0.54}}));
 }
 
+TEST(Inspect, CountsProductsOfSparseWeights) {
+  ModelGraph graph = SmallGraph();
+  EXPECT_THAT(InspectTable(graph, 100), Not(HasSubstr("2:4")));
+  graph.layers[1].workload =
+      *ParseWorkload("matmul dtype=f32:f32:f32 a=1x4x8 b=1x8x4 bias=no weights=const sparsity=2:4");
+  EXPECT_THAT(InspectTable(graph, 100), HasSubstr("2:4 sparse: the weights of 1 product; "));
+  EXPECT_EQ(nlohmann::json::parse(InspectJson(graph))["totals"]["sparse_products"], 1);
+}
+
 TEST(Bound, IsAsTheGoldenTexts) {
   ModelGraph graph = SmallGraph();
   Bracket bracket = SmallBracket();

@@ -117,7 +117,12 @@ MatMulConfig RandomLayers::MatMul() {
   config.b.dims.insert(config.b.dims.end(), {k, Extent()});
   config.bias = AnyUpTo(*this, MatMulBias::kFull);
   config.weights = AnyUpTo(*this, Constness::kVariable);
-  if (Below(4) != 0) return config;
+  if (Below(4) != 0) {
+    const bool may_be_sparse =
+        config.weights == Constness::kConstant && k % 4 == 0 && BitsPerElement(config.types.weights) >= 8;
+    if (may_be_sparse && Coin()) config.sparsity = Sparsity::kTwoOf4;
+    return config;
+  }
   constexpr DataType kStored[] = {DataType::kU4, DataType::kS4, DataType::kS8, DataType::kF4E2M1, DataType::kF8E4M3};
   config.types.weights = kStored[Below(5)];
   config.scales = {Between(1, k), Between(1, config.b.dims.back()), Coin() ? DataType::kF32 : DataType::kF8E8M0,

@@ -32,6 +32,15 @@ enum class ValueKind {
   kIntermediate,  // computed by a layer
 };
 
+// Of a weight's last two dimensions: those along which of each four elements that follow one another at most two are
+// other than zero.
+struct TwoOfFour {
+  bool rows = false;  // along the last but one
+  bool columns = false;
+
+  friend bool operator==(const TwoOfFour&, const TwoOfFour&) = default;
+};
+
 struct Value {
   std::string name;
   ValueKind kind = ValueKind::kIntermediate;
@@ -39,6 +48,7 @@ struct Value {
   std::optional<Shape> shape;  // absent where shape inference could not find it
   bool is_graph_output = false;
   std::optional<Tensor> constant;  // a weight's elements where they are few or matter
+  TwoOfFour two_of_four = {};
 };
 
 using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,

@@ -274,7 +274,7 @@ Result<Finding> CheckCublasLt(const CheckTools& tools) {
   for (const Workload& workload : workloads) {
     for (const NumericContract contract : {NativeContract(workload), NumericContract::kTf32}) {
       if (contract == NumericContract::kTf32 && NativeContract(workload) != NumericContract::kStrictF32) continue;
-      const std::size_t offers = GemmOffers(recorder, "cublaslt", workload, contract, CandidateTier::kEngine).size();
+      const std::size_t offers = GemmOffers(recorder, workload, contract, CandidateTier::kEngine).size();
       if (offers > 0)
         finding.details.push_back(fmt::format("{} under {}: {}", Format(workload), Name(contract), offers));
     }

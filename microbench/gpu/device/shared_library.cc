@@ -42,6 +42,7 @@ void AddListed(const char* variable, std::vector<fs::path>& folders) {
 
 // What brings a library, by its folder in wheels. Of CUDA 13 most wheels have no version in their names.
 std::string Wheel(std::string_view package, const std::string& library) {
+  if (package == "cusparselt") return "pip install nvidia-cusparselt-cu13, or NVIDIA's packages";
   if (package == "nvml") return "it comes with NVIDIA's driver";
   if (package == "cudnn")
     return "pip install nvidia-cudnn-cu13, beside a driver before R580 nvidia-cudnn-cu12, or NVIDIA's packages";

@@ -5,6 +5,7 @@
 #include "microbench/gpu/device/shared_library.h"
 #include "microbench/libraries/cublas/calls/cublas_gemm.h"
 #include "microbench/libraries/cublaslt/cublaslt.h"
+#include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/library_gemm.h"
 
 namespace infimum::cuda {
@@ -46,16 +47,11 @@ class Cublas : public GemmLibrary {
     (void)cudaDriverGetVersion(&driver);
     INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
                              SharedLibrary::Open(NamesForDriver("libcublas", driver), "cublas", "cuBLAS"));
-    const char* missing = nullptr;
-    const auto find = [&](const char* name, auto& function) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(library.Find(name));
-      if (function == nullptr) missing = name;
-    };
-#define INFIMUM_FIND(name, symbol) find(#symbol, cublas_.name);
+#define INFIMUM_FIND(name, symbol) \
+  if (!library.Find(#symbol, cublas_.name)) return Error{library.path().string() + ": it has no " #symbol};
     CUBLAS_FUNCTIONS(INFIMUM_FIND)
+    INFIMUM_FIND(GemmStridedBatchedEx, cublasGemmStridedBatchedEx)
 #undef INFIMUM_FIND
-    find("cublasGemmStridedBatchedEx", cublas_.GemmStridedBatchedEx);
-    if (missing != nullptr) return Error{library.path().string() + ": it has no " + missing};
     int version = 0;
     INFIMUM_RETURN_IF_ERROR(Caught([&] {
       cublas::Check(cublas_, cublas_.Create(&handle_));
@@ -67,6 +63,11 @@ class Cublas : public GemmLibrary {
   }
 
   std::string version() const override { return version_; }
+  std::string_view name() const override { return kCublas; }
+  std::string NameOf(const cublaslt::Algorithm&) const override { return "gemm"; }
+  std::optional<cublaslt::Algorithm> Named(const std::string& name) const override {
+    return name == "gemm" ? std::optional(cublaslt::Algorithm()) : std::nullopt;
+  }
   Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem&) override {
     return std::unique_ptr<cublaslt::Answers>(std::make_unique<OneAlgorithm>());
   }

@@ -6,6 +6,7 @@
 
 #include "microbench/gpu/device/caught.h"
 #include "microbench/gpu/device/shared_library.h"
+#include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/library_gemm.h"
 
 namespace infimum::cuda {
@@ -14,28 +15,16 @@ namespace {
 class LtCall : public GemmCall {
  public:
   LtCall(const GemmProblem& problem, std::unique_ptr<cublaslt::Matmul> matmul)
-      : has_scales_(problem.a_scales != GemmScales::kNone),
-        has_bias_(problem.bias != DataType::kNone),
-        has_addend_(problem.addend),
-        matmul_(std::move(matmul)) {}
+      : problem_(problem), matmul_(std::move(matmul)) {}
 
   Bytes workspace() const override { return Bytes{static_cast<std::int64_t>(matmul_->workspace())}; }
 
   Status Enqueue(const std::vector<void*>& tensors, void* workspace, Gpu::Stream stream) override {
-    cublaslt::Matmul::Tensors named;
-    auto next = tensors.begin();
-    named.a = *next++;
-    named.b = *next++;
-    if (has_scales_) named.a_scales = *next++;
-    if (has_scales_) named.b_scales = *next++;
-    if (has_bias_) named.bias = *next++;
-    if (has_addend_) named.addend = *next++;
-    named.result = *next;
-    return Caught([&] { matmul_->Run(named, workspace, static_cast<cudaStream_t>(stream)); });
+    return Caught([&] { matmul_->Run(TensorsOf(problem_, tensors), workspace, static_cast<cudaStream_t>(stream)); });
   }
 
  private:
-  bool has_scales_, has_bias_, has_addend_;
+  GemmProblem problem_;
   std::unique_ptr<cublaslt::Matmul> matmul_;
 };
 
@@ -51,15 +40,10 @@ class CublasLt : public GemmLibrary {
     (void)cudaDriverGetVersion(&driver);
     INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
                              SharedLibrary::Open(NamesForDriver("libcublasLt", driver), "cublas", "cuBLASLt"));
-    const char* missing = nullptr;
-    const auto find = [&](const char* name, auto& function) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(library.Find(name));
-      if (function == nullptr && missing == nullptr) missing = name;
-    };
-#define INFIMUM_FIND(name) find("cublasLt" #name, lt_.name);
+#define INFIMUM_FIND(name) \
+  if (!library.Find("cublasLt" #name, lt_.name)) return Error{library.path().string() + ": it has no cublasLt" #name};
     CUBLASLT_FUNCTIONS(INFIMUM_FIND)
 #undef INFIMUM_FIND
-    if (missing != nullptr) return Error{library.path().string() + ": it has no " + missing};
     version_ = cublaslt::Version(lt_);
     const cublasStatus_t status = lt_.Create(&handle_);
     if (status != CUBLAS_STATUS_SUCCESS)
@@ -68,6 +52,7 @@ class CublasLt : public GemmLibrary {
   }
 
   std::string version() const override { return version_; }
+  std::string_view name() const override { return kCublasLt; }
 
   Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem& problem) override {
     return Caught([&]() -> std::unique_ptr<cublaslt::Answers> { return Describe(problem); });

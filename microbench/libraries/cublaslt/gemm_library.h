@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "infimum/base/result.h"
@@ -19,6 +21,9 @@ class GemmCall {
  public:
   virtual ~GemmCall() = default;
   virtual Bytes workspace() const = 0;
+  // Memory of its own, in which Prepare() keeps constants as the call reads them.
+  virtual Bytes own_memory() const { return {}; }
+  virtual Status Prepare(const std::vector<void*>&, void* /*own*/, Gpu::Stream) { return {}; }
   virtual Status Enqueue(const std::vector<void*>& tensors, void* workspace, Gpu::Stream stream) = 0;
 };
 
@@ -27,6 +32,14 @@ class GemmLibrary {
   virtual ~GemmLibrary() = default;
 
   virtual std::string version() const = 0;
+  virtual std::string_view name() const = 0;  // "cublaslt"
+  // Whether it has products of sparse weights alone.
+  virtual bool is_sparse() const { return false; }
+  // An algorithm as candidates name it, and back; nullopt where it names none.
+  virtual std::string NameOf(const cublaslt::Algorithm& algorithm) const { return cublaslt::Format(algorithm); }
+  virtual std::optional<cublaslt::Algorithm> Named(const std::string& name) const {
+    return cublaslt::ParseAlgorithm(name);
+  }
   // What it answers about the problem; the library lives longer. Answers throw std::runtime_error.
   virtual Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem& problem) = 0;
   virtual Result<std::unique_ptr<GemmCall>> Make(const GemmProblem& problem, const cublaslt::Algorithm& algorithm) = 0;

@@ -10,25 +10,28 @@
 namespace infimum::cuda {
 namespace {
 
-constexpr std::string_view kPlainGemm = "gemm";
-
 class GemmProgram : public GpuProgram {
  public:
   // The library lives as long as its call.
-  GemmProgram(std::shared_ptr<GemmLibrary> library, std::vector<GpuBinding> bindings, std::unique_ptr<GemmCall> call)
-      : GpuProgram(std::move(bindings)), library_(std::move(library)), call_(std::move(call)) {}
+  GemmProgram(std::shared_ptr<GemmLibrary> library, std::vector<GpuBinding> bindings, std::unique_ptr<GemmCall> call,
+              Gpu& gpu)
+      : GpuProgram(std::move(bindings)), library_(std::move(library)), call_(std::move(call)), gpu_(gpu) {}
 
   Bytes workspace() const override { return call_->workspace(); }
+  Status Prepare() override {
+    if (call_->own_memory().value == 0) return {};
+    INFIMUM_ASSIGN_OR_RETURN(own_, DeviceMemory::Allocate(gpu_, call_->own_memory()));
+    INFIMUM_RETURN_IF_ERROR(call_->Prepare(addresses_, own_.data(), gpu_.stream()));
+    return gpu_.Wait();
+  }
   Status Enqueue(Gpu::Stream stream) override { return call_->Enqueue(addresses_, workspace_, stream); }
 
  private:
   std::shared_ptr<GemmLibrary> library_;
   std::unique_ptr<GemmCall> call_;
+  Gpu& gpu_;
+  DeviceMemory own_;
 };
-
-std::string AlgorithmName(std::string_view library, const cublaslt::Algorithm& algorithm, const GemmForm& form) {
-  return (library == kCublas ? std::string(kPlainGemm) : cublaslt::Format(algorithm)) + Suffix(form);
-}
 
 // Of a matrix; where its columns lie together they are filled up to a multiple of so many elements.
 TensorPlacement PlacementOf(const Shape& shape, bool transposed, std::int64_t multiple = 1) {
@@ -57,14 +60,14 @@ TensorPlacement PlacementOf(const GemmTensor& tensor) {
   }
 }
 
-GpuOffer OfferOf(const std::shared_ptr<GemmLibrary>& library, std::string_view name, const Workload& workload,
-                 const BoundGemm& gemm, const cublaslt::Algorithm& algorithm, const GemmForm& form) {
+GpuOffer OfferOf(const std::shared_ptr<GemmLibrary>& library, const Workload& workload, const BoundGemm& gemm,
+                 const cublaslt::Algorithm& algorithm, const GemmForm& form) {
   // Layouts are those of the operands as they are named: how a constant is stored is part of the algorithm's name.
-  const Candidate candidate = {std::string(name), AlgorithmName(name, algorithm, form), InputLayouts(workload, {}),
-                               OutputLayout(workload, {}), false};
-  const auto make = [library, gemm, algorithm](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
+  const Candidate candidate = {std::string(library->name()), library->NameOf(algorithm) + Suffix(form),
+                               InputLayouts(workload, {}), OutputLayout(workload, {}), false};
+  const auto make = [library, gemm, algorithm](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GemmCall> call, library->Make(gemm.problem, algorithm));
-    return std::unique_ptr<GpuProgram>(std::make_unique<GemmProgram>(library, gemm.bindings, std::move(call)));
+    return std::unique_ptr<GpuProgram>(std::make_unique<GemmProgram>(library, gemm.bindings, std::move(call), gpu));
   };
   return {candidate, make};
 }
@@ -96,12 +99,12 @@ Result<BoundGemm> BindGemm(const cpu::ValuedRegion& workload, NumericContract co
   return bound;
 }
 
-std::vector<GpuOffer> GemmOffers(const std::shared_ptr<GemmLibrary>& library, std::string_view name,
-                                 const Workload& workload, NumericContract contract, CandidateTier tier) {
+std::vector<GpuOffer> GemmOffers(const std::shared_ptr<GemmLibrary>& library, const Workload& workload,
+                                 NumericContract contract, CandidateTier tier) {
   const cpu::ValuedRegion problem = BenchmarkedRegion(workload);
   std::vector<GpuOffer> offers;
   std::optional<Error> fault;
-  for (const GemmForm& form : GemmFormsOf(problem.region, contract, tier)) {
+  for (const GemmForm& form : GemmFormsOf(problem.region, contract, tier, library->is_sparse())) {
     const Result<BoundGemm> gemm = BindGemm(problem, contract, form);
     if (!gemm.ok()) continue;
     const Result<std::vector<cublaslt::Algorithm>> algorithms =
@@ -111,29 +114,26 @@ std::vector<GpuOffer> GemmOffers(const std::shared_ptr<GemmLibrary>& library, st
       continue;
     }
     for (const cublaslt::Algorithm& algorithm : *algorithms)
-      offers.push_back(OfferOf(library, name, workload, *gemm, algorithm, form));
+      offers.push_back(OfferOf(library, workload, *gemm, algorithm, form));
   }
   if (!offers.empty()) offers.front().candidate.library_choice = true;
-  if (fault) offers.push_back(FailedOffer(name, *fault));
+  if (fault) offers.push_back(FailedOffer(library->name(), *fault));
   return offers;
 }
 
-std::optional<GpuOffer> FindGemmOffer(const std::shared_ptr<GemmLibrary>& library, std::string_view name,
-                                      const Workload& workload, NumericContract contract, const Candidate& candidate,
+std::optional<GpuOffer> FindGemmOffer(const std::shared_ptr<GemmLibrary>& library, const Workload& workload,
+                                      NumericContract contract, const Candidate& candidate,
                                       const cpu::RegionValues& values) {
-  if (candidate.library != name) return std::nullopt;
+  if (candidate.library != library->name()) return std::nullopt;
   const std::size_t end = std::min(candidate.algorithm.find('/'), candidate.algorithm.size());
-  const std::string first = candidate.algorithm.substr(0, end);
-  const std::optional<cublaslt::Algorithm> algorithm =
-      name == kCublas ? (first == kPlainGemm ? std::optional(cublaslt::Algorithm()) : std::nullopt)
-                      : cublaslt::ParseAlgorithm(first);
+  const std::optional<cublaslt::Algorithm> algorithm = library->Named(candidate.algorithm.substr(0, end));
   if (!algorithm) return std::nullopt;
   const cpu::ValuedRegion problem =
       values.empty() ? BenchmarkedRegion(workload) : cpu::ValuedRegion{cpu::RegionOf(workload), values};
-  for (const GemmForm& form : GemmFormsOf(problem.region, contract, CandidateTier::kExhaustive)) {
+  for (const GemmForm& form : GemmFormsOf(problem.region, contract, CandidateTier::kExhaustive, library->is_sparse())) {
     if (Suffix(form) != candidate.algorithm.substr(end)) continue;
     const Result<BoundGemm> gemm = BindGemm(problem, contract, form);
-    if (gemm.ok()) return OfferOf(library, name, workload, *gemm, *algorithm, form);
+    if (gemm.ok()) return OfferOf(library, workload, *gemm, *algorithm, form);
   }
   return std::nullopt;
 }

@@ -18,6 +18,7 @@ class RecordingGemmLibrary : public GemmLibrary {
   ~RecordingGemmLibrary() override;
 
   std::string version() const override { return library_->version(); }
+  std::string_view name() const override { return library_->name(); }
   Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem& problem) override;
   Result<std::unique_ptr<GemmCall>> Make(const GemmProblem& problem, const cublaslt::Algorithm& algorithm) override {
     return library_->Make(problem, algorithm);

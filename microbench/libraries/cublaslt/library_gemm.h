@@ -1,4 +1,4 @@
-// A problem as the calls of cuBLAS and cuBLASLt take it. For cublaslt.cc and cublas.cc alone.
+// A problem and its tensors as the calls of cuBLASLt, cuBLAS and cuSPARSELt take them. For their files alone.
 #pragma once
 
 #include "microbench/libraries/cublaslt/calls/cublaslt_matmul.h"
@@ -25,7 +25,22 @@ inline cublaslt::Gemm LibraryGemm(const GemmProblem& problem) {
   gemm.factor = problem.factor;
   gemm.sums = Name(problem.sums);
   gemm.b_transposed = problem.b_transposed;
+  gemm.b_sparse = problem.b_sparse;
   return gemm;
+}
+
+// In the order of RegionGemm.
+inline cublaslt::Matmul::Tensors TensorsOf(const GemmProblem& problem, const std::vector<void*>& tensors) {
+  cublaslt::Matmul::Tensors named;
+  auto next = tensors.begin();
+  named.a = *next++;
+  named.b = *next++;
+  if (problem.a_scales != GemmScales::kNone) named.a_scales = *next++;
+  if (problem.b_scales != GemmScales::kNone) named.b_scales = *next++;
+  if (problem.bias != DataType::kNone) named.bias = *next++;
+  if (problem.addend) named.addend = *next++;
+  named.result = *next;
+  return named;
 }
 
 }  // namespace infimum::cuda

@@ -17,7 +17,7 @@ std::optional<std::string> EmittedLibraryOf(std::string_view candidate) {
   const std::string_view library = candidate.substr(0, candidate.find('/'));
   if (library == "onednn") return "onednn";
   if (library == "cudnn-graph" || library == "cudnn-legacy") return "cudnn";
-  if (library == "cublaslt" || library == "cublas") return "cublaslt";
+  if (library == "cublaslt" || library == "cublas" || library == "cusparselt") return "cublaslt";
   return std::nullopt;
 }
 

@@ -17,8 +17,9 @@ std::string VersionNumber(std::string_view version) {
 
 namespace {
 
-constexpr std::array kLibraries = std::to_array<std::string_view>(
-    {"cublas", "cublaslt", "cudnn", "cudnn-graph", "cudnn-legacy", "fake", "infimum", "onednn", "onednn-graph"});
+constexpr std::array kLibraries =
+    std::to_array<std::string_view>({"cublas", "cublaslt", "cudnn", "cudnn-graph", "cudnn-legacy", "cusparselt", "fake",
+                                     "infimum", "onednn", "onednn-graph"});
 // Settings of runs that say how the engine was asked to compute, and nothing of whose it is.
 constexpr std::array kSettings = std::to_array<std::string_view>(
     {"batch", "cudnn_conv_algo_search", "cudnn_conv_use_max_workspace", "execution_mode", "graph_optimization_level",

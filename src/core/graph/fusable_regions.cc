@@ -218,7 +218,7 @@ class Finder {
       const bool is_one_matrix = ElementCount(config.b) == depth * config.b.dims.back();
       if (!is_one_matrix || BitsPerElement(config.types.output) <= 8 || ReadsTurned(step) != ReadsTurned(products[0]) ||
           config.scales != joined.scales || config.activations != joined.activations ||
-          (config.scales.any() && config.scales.columns != 1))
+          config.sparsity != joined.sparsity || (config.scales.any() && config.scales.columns != 1))
         return;
       columns += config.b.dims.back();
       region.layers.insert(region.layers.end(), step.layers.begin(), step.layers.end());

@@ -15,6 +15,11 @@ constexpr std::array kBiasNames = {
     NamedValue<MatMulBias>{MatMulBias::kFull, "full"},
 };
 
+constexpr std::array kSparsityNames = {
+    NamedValue<Sparsity>{Sparsity::kNone, "no"},
+    NamedValue<Sparsity>{Sparsity::kTwoOf4, "2:4"},
+};
+
 // Extents of one batch dimension; a 1 beside another extent broadcasts.
 struct BatchDim {
   std::int64_t a = 1;
@@ -84,6 +89,18 @@ Status CheckScales(const MatMulConfig& config) {
   return CheckBlocks("scales", config.b, config.types.weights, config.scales);
 }
 
+Status CheckSparsity(const MatMulConfig& config) {
+  if (config.sparsity == Sparsity::kNone) return {};
+  const std::int64_t depth = config.b.dims[config.b.rank() - 2];
+  if (depth % 4 != 0)
+    return Error{"sparsity=2:4 is of fours along the depth, and b=" + Format(config.b) + " has " +
+                 std::to_string(depth) + " rows"};
+  if (config.weights != Constness::kConstant) return Error{"sparsity=2:4 is of a constant b: weights=const"};
+  if (BitsPerElement(config.types.weights) < 8)
+    return Error{"sparsity=2:4 is of numbers of 8 bits or more, not of " + std::string(Name(config.types.weights))};
+  return {};
+}
+
 Status CheckFields(const MatMulConfig& config) {
   INFIMUM_RETURN_IF_ERROR(CheckTypes(config.types, true));
   INFIMUM_RETURN_IF_ERROR(CheckTensor("a", config.a));
@@ -99,25 +116,33 @@ Status CheckFields(const MatMulConfig& config) {
     if (config.a.dims[i] != config.b.dims[i] && config.a.dims[i] != 1 && config.b.dims[i] != 1)
       return Error{shapes + " do not broadcast in batch dimension " + std::to_string(i)};
   INFIMUM_RETURN_IF_ERROR(CheckScales(config));
+  INFIMUM_RETURN_IF_ERROR(CheckSparsity(config));
   return CheckTensor("the result's shape", OutputShape(config));
 }
 
 Result<Work> ComputeWork(const MatMulConfig& config) {
   const std::int64_t results = ElementCount(OutputShape(config));
   const std::int64_t bias_flops = config.bias == MatMulBias::kNone ? 0 : results;
-  INFIMUM_ASSIGN_OR_RETURN(const Flops flops, (ExactCount(2) * results * config.a.dims.back() + bias_flops).AsFlops());
-  return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), flops);
+  const std::int64_t depth = config.a.dims.back();
+  INFIMUM_ASSIGN_OR_RETURN(const Flops flops, (ExactCount(2) * results * depth + bias_flops).AsFlops());
+  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config), flops);
+  if (config.sparsity == Sparsity::kNone) return work;
+  work.conventional = Flops{work.conventional.value - results * depth};
+  const std::int64_t kept = ElementCount(config.b) / 2;
+  work.operand_reads[1] = SizeOf(config.types.weights, kept) + Bytes{CeilDivide(kept, 4)};
+  return work;
 }
 
 }  // namespace
 
 std::span<const NamedValue<MatMulBias>> NamesOf(MatMulBias) { return kBiasNames; }
+std::span<const NamedValue<Sparsity>> NamesOf(Sparsity) { return kSparsityNames; }
 
 Result<MatMulConfig> MakeMatMul(OperandTypes types, const Shape& a, const Shape& b, MatMulBias bias,
                                 Constness weights) {
   if (a.rank() == 0 || b.rank() == 0)
     return Error{"a matrix product takes no scalar, multiply element by element instead"};
-  MatMulConfig config{types, a, b, bias, weights, {}, {}, DataType::kNone};
+  MatMulConfig config{types, a, b, bias, weights, {}, {}, DataType::kNone, Sparsity::kNone};
   if (a.rank() == 1) config.a.dims.insert(config.a.dims.begin(), 1);
   if (b.rank() == 1) config.b.dims.push_back(1);
   const std::size_t rank = std::max({config.a.rank(), config.b.rank(), std::size_t{3}});

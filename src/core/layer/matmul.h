@@ -18,6 +18,11 @@
 // Both operands in fewer bits, with scales by blocks (NVFP4 above; MX is 32x1:f8e8m0 and 1x32:f8e8m0; f32 scales of
 // f8 by rows and columns, or by 128 elements): each product of two elements is multiplied by both scales.
 //
+//   matmul dtype=f16:f16:f16 a=1x128x4096 b=1x4096x4096 bias=no weights=const sparsity=2:4
+//
+// Structured sparsity: of each four elements of b that follow one another along the depth at most two are other than
+// zero, as Sparse Tensor Cores want it. Its work is that of the two, with two bits each for where they are.
+//
 // Operands: a, b, bias (unless `bias=no`), scales, zero points, scales of a.
 #pragma once
 
@@ -35,6 +40,12 @@ enum class MatMulBias {
   kFull,    // "full": the shape of the result (Gemm's C)
 };
 std::span<const NamedValue<MatMulBias>> NamesOf(MatMulBias);
+
+enum class Sparsity {
+  kNone,    // "no": nothing is known of zeros
+  kTwoOf4,  // "2:4"
+};
+std::span<const NamedValue<Sparsity>> NamesOf(Sparsity);
 
 struct BlockScales {
   std::int64_t rows = 0;  // of a block of b's k x n, or of a's m x k; 0: there are none
@@ -55,6 +66,7 @@ struct MatMulConfig {
   BlockScales scales = {};
   BlockScales a_scales = {};               // of a block of one row; without zero points, and only beside scales of b
   DataType activations = DataType::kNone;  // what the model allows a to be rounded to on the way in: f16, bf16, s8
+  Sparsity sparsity = Sparsity::kNone;     // of b
 
   static constexpr std::string_view kName = "matmul";
   static void VisitFields(auto& self, auto& visit) {
@@ -66,6 +78,7 @@ struct MatMulConfig {
     visit.Optional("scales", self.scales);
     visit.Optional("a_scales", self.a_scales);
     visit.Optional("activations", self.activations);
+    visit.Optional("sparsity", self.sparsity);
   }
   friend bool operator==(const MatMulConfig&, const MatMulConfig&) = default;
 };
@@ -78,7 +91,8 @@ Shape OutputShape(const MatMulConfig& config);
 // The shape of scales and zero points: that of an operand, in blocks.
 Shape ScaleShape(const Shape& operand, const BlockScales& scales);
 
-// direct = conventional = 2 * batch * m * n * k (+ batch * m * n with a bias).
+// direct = 2 * batch * m * n * k (+ batch * m * n with a bias); conventional the same, of sparse weights with half of
+// k.
 Work WorkOf(const MatMulConfig& config);
 
 Status Validate(const MatMulConfig& config);

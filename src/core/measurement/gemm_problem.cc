@@ -95,6 +95,15 @@ Status SetScales(const MatMulConfig& config, const RegionMember& member, RegionG
   return {};
 }
 
+// Of f32 two others of the four would have to be zero: one of each two.
+Status CheckSparse(const MatMulConfig& config, const GemmProblem& problem) {
+  if (config.sparsity != Sparsity::kTwoOf4) return NotInBlas("its weights are not sparse");
+  if (BitsPerElement(problem.b) > 16) return NotInBlas("cuSPARSELt's 2:4 is of 16 bits and 8");
+  if (config.scales.any()) return NotInBlas("sparse weights with a scale for each block");
+  if (problem.batch > 1) return NotInBlas("sparse weights of a batch");
+  return {};
+}
+
 // What follows the GEMM: an addition of its own shape, an activation, in this order.
 class Followers {
  public:
@@ -179,6 +188,7 @@ std::string Format(const GemmProblem& problem) {
   if (problem.batch > 1)
     text += " strides=" + std::to_string(problem.a_stride) + "," + std::to_string(problem.b_stride);
   if (problem.b_transposed) text += " b=transposed";
+  if (problem.b_sparse) text += " b=2:4";
   if (problem.a_scales != GemmScales::kNone)
     text += " scales=" + std::string(Name(problem.a_scales)) + "," + std::string(Name(problem.b_scales));
   if (problem.bias != DataType::kNone) text += " bias";
@@ -187,7 +197,7 @@ std::string Format(const GemmProblem& problem) {
   return text;
 }
 
-std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier) {
+std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier, bool sparse) {
   const auto* config = std::get_if<MatMulConfig>(&region.members.front().config);
   if (config == nullptr) return {};
   // A constant may be kept as one likes; of 8 bits devices before Blackwell take it transposed alone, of integers and
@@ -198,6 +208,11 @@ std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract
   std::vector<GemmForm> forms;
   if (!must_transpose || (is_float8 && !may_transpose)) forms.push_back({false});
   if (must_transpose ? may_transpose : may_transpose && tier != CandidateTier::kHeuristic) forms.push_back({true});
+  if (sparse) {
+    if (config->sparsity != Sparsity::kTwoOf4) return {};
+    for (GemmForm& form : forms) form.b_sparse = true;
+    return forms;
+  }
   if (tier == CandidateTier::kHeuristic) return forms;
   const bool has_half = contract == NumericContract::kF16 && config->types.input == DataType::kF16;
   const bool has_fast = contract == NumericContract::kFp8 && is_float8;
@@ -231,6 +246,7 @@ Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const 
   const Operand output = OutputsOf(region.members.back().config)[0];
   problem.output = output.type;
   problem.b_transposed = form.b_transposed;
+  problem.b_sparse = form.b_sparse;
   INFIMUM_ASSIGN_OR_RETURN(problem.sums, SumsOf(*config, contract));
   problem.sums = form.sums.value_or(problem.sums);
   if (problem.a != problem.b && !(IsFloat8(problem.a) && IsFloat8(problem.b)))
@@ -241,6 +257,7 @@ Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const 
   gemm.tensors.push_back({lead.operands[0], problem.a, config->a});
   gemm.tensors.push_back({lead.operands[1], problem.b, config->b, form.b_transposed});
   INFIMUM_RETURN_IF_ERROR(SetScales(*config, lead, gemm));
+  if (problem.b_sparse) INFIMUM_RETURN_IF_ERROR(CheckSparse(*config, problem));
   if (config->bias != MatMulBias::kNone) {
     const Operand bias = OperandsOf(lead.config)[2];
     if (problem.sums == GemmSums::kS32) return NotInBlas("BLAS libraries add no bias to sums of integers");

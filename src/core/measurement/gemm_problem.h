@@ -37,6 +37,7 @@ struct GemmProblem {
   // Elements from one matrix of the batch to the next; 0: the same for all.
   std::int64_t a_stride = 0, b_stride = 0;
   bool b_transposed = false;  // it is stored as columns x depth
+  bool b_sparse = false;      // of each four elements along the depth two are left out (2:4)
   GemmSums sums = GemmSums::kF32;
   GemmActivation activation = GemmActivation::kNone;
   GemmScales a_scales = GemmScales::kNone, b_scales = GemmScales::kNone;
@@ -57,10 +58,13 @@ std::string Format(const GemmProblem& problem);
 struct GemmForm {
   bool b_transposed = false;
   std::optional<GemmSums> sums{};
+  bool b_sparse = false;  // for libraries of sparse products alone
   friend bool operator==(const GemmForm&, const GemmForm&) = default;
 };
-// The usual one first. `heuristic` has that one alone.
-std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier);
+// The usual one first. `heuristic` has that one alone. `sparse`: those with `b_sparse`; none of a layer whose zeros are
+// not where Sparse Tensor Cores want them.
+std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier,
+                                  bool sparse = false);
 // "/b=transposed/acc=f16", after an algorithm's name.
 std::string Suffix(const GemmForm& form);
 

@@ -1,10 +1,14 @@
 #include "cublaslt_candidates.h"
 
 #include <functional>
+#include <memory>
 #include <set>
 
 #include "cublas_gemm.h"
 #include "cuda_program.h"
+#ifdef HAS_CUSPARSELT
+#include "cusparselt_matmul.h"
+#endif
 
 namespace cublaslt {
 namespace {
@@ -63,9 +67,11 @@ gpu::Buffer RandomNumbers(const std::string& type, std::int64_t count, double lo
 }
 
 using Run = std::function<void(const Matmul::Tensors&, void* workspace, cudaStream_t)>;
+// Changes the tensors once, before anything is timed.
+using Prepare = std::function<void(Matmul::Tensors&, cudaStream_t)>;
 
 // On tensors of the layer's own.
-gpu::GpuTimes MeasureOn(const Layer& layer, std::size_t workspace_bytes, const Run& run) {
+gpu::GpuTimes MeasureOn(const Layer& layer, std::size_t workspace_bytes, const Run& run, const Prepare& prepare = {}) {
   const Gemm& gemm = layer.gemm;
   const auto count = [&](std::int64_t rows, std::int64_t columns, std::int64_t stride) {
     return rows * columns + (gemm.batch - 1) * stride;
@@ -99,6 +105,7 @@ gpu::GpuTimes MeasureOn(const Layer& layer, std::size_t workspace_bytes, const R
   }
   const gpu::Buffer workspace(workspace_bytes);
   const gpu::Stream stream;
+  if (prepare) prepare(tensors, stream.get());
   return gpu::TakeGpuSamples([&](cudaStream_t launched_in) { run(tensors, workspace.data(), launched_in); },
                              stream.get());
 }
@@ -134,13 +141,108 @@ void Add(const gpu::Options& options, const Layer& layer, const Form& form, cons
                     [&layer, &form, algorithm, &handles] { return Measure(layer, form, algorithm, handles); });
 }
 
-std::vector<Algorithm> AlgorithmsOf(const gpu::Options& options, Matmul& matmul, std::int64_t depth) {
-  if (options.tier == gpu::Tier::kHeuristic) return Heuristic(matmul);
-  if (options.tier == gpu::Tier::kEngine) return BestOfEach(matmul, depth, gpu::kMostOfAForm);
-  return Exhaustive(matmul, depth, gpu::kMostOfAForm);
+std::vector<Algorithm> AlgorithmsOf(const gpu::Options& options, Answers& answers, std::int64_t depth) {
+  if (options.tier == gpu::Tier::kHeuristic) return Heuristic(answers);
+  if (options.tier == gpu::Tier::kEngine) return BestOfEach(answers, depth, gpu::kMostOfAForm);
+  return Exhaustive(answers, depth, gpu::kMostOfAForm);
 }
 
-// All that cuBLASLt offers in this tier. A form that it refuses is a benchmark that says so.
+#ifndef HAS_CUSPARSELT
+constexpr const char* kNoSparse = "cuSPARSELt was not found where this was configured: -DCUSPARSELT_ROOT=...";
+
+void AddSparse(const gpu::Options& options, const Layer& layer, const Form& form, bool) {
+  gpu::AddRefused(options, layer.text, {"cusparselt/any" + form.suffix, layer.layouts, form.contract}, kNoSparse);
+}
+
+void AddNamedSparse(const gpu::Options& options, const Layer& layer, const std::string& name) {
+  gpu::AddRefused(options, layer.text, {name, layer.layouts, layer.forms[0].contract}, kNoSparse);
+}
+#else
+const cusparselt::Functions& LinkedSparse() {
+  static const cusparselt::Functions functions = [] {
+    cusparselt::Functions lt;
+#define CUSPARSELT_LINK(name) lt.name = &cusparseLt##name;
+    CUSPARSELT_FUNCTIONS(CUSPARSELT_LINK)
+#undef CUSPARSELT_LINK
+    return lt;
+  }();
+  return functions;
+}
+
+const cusparseLtHandle_t& SparseHandle() {
+  static const cusparseLtHandle_t handle = [] {
+    cusparseLtHandle_t made;
+    cusparselt::Check(LinkedSparse(), LinkedSparse().Init(&made), "making a handle");
+    return made;
+  }();
+  return handle;
+}
+
+std::unique_ptr<cusparselt::Matmul> DescribeSparse(const Layer& layer, const Form& form) {
+  Gemm gemm = GemmOf(layer, form);
+  gemm.b_sparse = true;
+  return std::make_unique<cusparselt::Matmul>(LinkedSparse(), SparseHandle(), gemm, kWorkspaceBytes);
+}
+
+// On weights that are pruned, compressed and kept so.
+gpu::GpuTimes MeasureSparse(const Layer& layer, const Form& form, const Algorithm& algorithm) {
+  const std::unique_ptr<cusparselt::Matmul> matmul = DescribeSparse(layer, form);
+  matmul->Choose(algorithm);
+  const gpu::Buffer compressed(matmul->compressed()), buffer(matmul->buffer());
+  return MeasureOn(
+      layer, matmul->workspace(),
+      [&](const Matmul::Tensors& tensors, void* workspace, cudaStream_t stream) {
+        matmul->Run(tensors, workspace, stream);
+      },
+      [&](Matmul::Tensors& tensors, cudaStream_t stream) {
+        const Gemm& gemm = layer.gemm;
+        const gpu::Buffer pruned(gpu::BytesOf(TypeOf(gemm.b), static_cast<std::size_t>(gemm.depth * gemm.columns)));
+        matmul->Prune(tensors.b, pruned.data(), stream);
+        matmul->Compress(pruned.data(), compressed.data(), buffer.data(), stream);
+        gpu::Check(cudaStreamSynchronize(stream), "compressing weights");
+        tensors.b = compressed.data();
+      });
+}
+
+// What cuSPARSELt offers in this tier.
+void AddSparse(const gpu::Options& options, const Layer& layer, const Form& form, bool is_choice) {
+  const auto candidate = [&](const std::string& algorithm, bool is_first) {
+    return gpu::Candidate{"cusparselt/" + algorithm + form.suffix, layer.layouts, form.contract, is_choice && is_first};
+  };
+  std::vector<Algorithm> algorithms;
+  std::string reason = "cuSPARSELt has no algorithm for it on this GPU";
+  try {
+    algorithms = AlgorithmsOf(options, *DescribeSparse(layer, form), layer.gemm.depth);
+  } catch (const std::runtime_error& error) {
+    reason = error.what();
+  }
+  for (const Algorithm& algorithm : algorithms)
+    gpu::AddBenchmark(options, layer.text, candidate(Format(algorithm, true), algorithm == algorithms[0]),
+                      [&layer, &form, algorithm] { return MeasureSparse(layer, form, algorithm); });
+  if (algorithms.empty()) gpu::AddRefused(options, layer.text, candidate("any", false), reason);
+}
+
+// One that was asked for.
+void AddNamedSparse(const gpu::Options& options, const Layer& layer, const std::string& name) {
+  const std::size_t start = name.find('/') + 1, end = std::min(name.find('/', start), name.size());
+  const std::optional<Algorithm> algorithm = ParseAlgorithm(name.substr(start, end - start), true);
+  std::string reason = "it names no algorithm of cuSPARSELt and no form of this layer, like alg=2_splitk=1_mode=0_...";
+  for (const Form& form : layer.sparse_forms) {
+    if (!algorithm || form.suffix != name.substr(end)) continue;
+    try {
+      DescribeSparse(layer, form)->Choose(*algorithm);
+      gpu::AddBenchmark(options, layer.text, {name, layer.layouts, form.contract, false},
+                        [&layer, &form, algorithm] { return MeasureSparse(layer, form, *algorithm); });
+      return;
+    } catch (const std::runtime_error& error) {
+      reason = error.what();
+    }
+  }
+  gpu::AddRefused(options, layer.text, {name, layer.layouts, layer.forms[0].contract}, reason);
+}
+#endif
+
+// All that cuBLASLt offers in this tier, plain cuBLAS beside it. A form that it refuses is a benchmark that says so.
 void AddOffered(const gpu::Options& options, const Layer& layer, const Handles& handles) {
   std::set<std::string> seen, chosen, plain;  // contracts
   for (const Form& form : layer.forms) {
@@ -159,6 +261,8 @@ void AddOffered(const gpu::Options& options, const Layer& layer, const Handles& 
     if (algorithms.empty())
       gpu::AddRefused(options, layer.text, {"cublaslt/any" + form.suffix, layer.layouts, form.contract}, reason);
   }
+  std::set<std::string> sparse;
+  for (const Form& form : layer.sparse_forms) AddSparse(options, layer, form, sparse.insert(form.contract).second);
 }
 
 // Those that were asked for.
@@ -171,6 +275,10 @@ void AddNamed(const gpu::Options& options, const Layer& layer, const Handles& ha
     bool added = false;
     if (name.rfind("cublas/", 0) == 0)
       reason = "plain cuBLAS has cublas/gemm and its forms, of a product without epilogue";
+    if (name.rfind("cusparselt/", 0) == 0) {
+      AddNamedSparse(options, layer, name);
+      continue;
+    }
     for (const Form& form : layer.forms)
       if (name == "cublas/gemm" + form.suffix && !added) added = AddPlain(options, layer, form, false, handles);
     for (const Form& form : layer.forms) {
@@ -193,7 +301,13 @@ Registration::Registration(Layer layer) { Layers().push_back(std::move(layer)); 
 
 }  // namespace cublaslt
 
-std::string LibraryVersion() { return "cublaslt=" + cublaslt::Version(cublaslt::Linked()); }
+std::string LibraryVersion() {
+  std::string versions = "cublaslt=" + cublaslt::Version(cublaslt::Linked());
+#ifdef HAS_CUSPARSELT
+  versions += ",cusparselt=" + cusparselt::Version(cublaslt::LinkedSparse());
+#endif
+  return versions;
+}
 
 void RegisterBenchmarks(const gpu::Options& options) {
   if (!options.device_properties.empty())

@@ -67,21 +67,26 @@ std::vector<std::byte> SampleNumbers(ByteSpan bytes, std::size_t width) {
   return sample;
 }
 
-std::vector<std::byte> SampleOf(const TensorProto& tensor, const Shape& shape, const StoredElements& elements) {
+// Elements of `width` bytes, low bytes first, in entries of `stride` bytes; empty where they are otherwise stored.
+struct PackedElements {
+  ByteSpan bytes;
+  std::size_t width = 1, stride = 1;
+};
+
+PackedElements PackedOf(const TensorProto& tensor, const Shape& shape, const StoredElements& elements) {
   const DataType type = DataTypeOf(tensor.data_type());
   const auto width = static_cast<std::size_t>(std::max(BitsPerElement(type) / 8, 1));
-  const auto packed = [&](const void* data, std::size_t size, std::size_t stride) {
+  const auto packed = [&](const void* data, std::size_t size, std::size_t stride) -> PackedElements {
     const auto expected = static_cast<std::size_t>(SizeOf(type, ElementCount(shape)).value) / width * stride;
-    if (size != expected) return std::vector<std::byte>();
-    return SamplePacked({static_cast<const std::byte*>(data), size}, width, stride);
+    if (size != expected) return {};
+    return {{static_cast<const std::byte*>(data), size}, width, stride};
   };
-  const int field = type == DataType::kF32   ? TensorProto::kFloatDataFieldNumber
-                    : type == DataType::kF64 ? TensorProto::kDoubleDataFieldNumber
-                                             : TensorProto::kInt32DataFieldNumber;
   if (tensor.has_raw_data()) return packed(tensor.raw_data().data(), tensor.raw_data().size(), width);
   if (!elements.bytes.empty()) {
+    const int field = type == DataType::kF32   ? TensorProto::kFloatDataFieldNumber
+                      : type == DataType::kF64 ? TensorProto::kDoubleDataFieldNumber
+                                               : TensorProto::kRawDataFieldNumber;
     if (elements.field != TensorProto::kRawDataFieldNumber && elements.field != field) return {};
-    if (elements.field == TensorProto::kInt32DataFieldNumber) return SampleNumbers(elements.bytes, width);
     return packed(elements.bytes.data(), elements.bytes.size(), width);
   }
   const auto of_field = [&](const auto& entries) {
@@ -91,6 +96,31 @@ std::vector<std::byte> SampleOf(const TensorProto& tensor, const Shape& shape, c
   if (type == DataType::kF32) return of_field(tensor.float_data());
   if (type == DataType::kF64) return of_field(tensor.double_data());
   return of_field(tensor.int32_data());
+}
+
+std::vector<std::byte> SampleOf(const TensorProto& tensor, const Shape& shape, const StoredElements& elements) {
+  const DataType type = DataTypeOf(tensor.data_type());
+  const auto width = static_cast<std::size_t>(std::max(BitsPerElement(type) / 8, 1));
+  if (!tensor.has_raw_data() && elements.field == TensorProto::kInt32DataFieldNumber && type != DataType::kF32 &&
+      type != DataType::kF64 && !elements.bytes.empty())
+    return SampleNumbers(elements.bytes, width);
+  const PackedElements packed = PackedOf(tensor, shape, elements);
+  return SamplePacked(packed.bytes, packed.width, packed.stride);
+}
+
+// Along the middle one of three extents. `is_zero(i)`: of element i.
+template <class IsZero>
+bool HasTwoOfFour(std::int64_t outer, std::int64_t length, std::int64_t inner, const IsZero& is_zero) {
+  if (length % 4 != 0) return false;
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t four = 0; four < length / 4; ++four)
+      for (std::int64_t i = 0; i < inner; ++i) {
+        const std::int64_t first = (o * length + four * 4) * inner + i;
+        int others = 0;
+        for (std::int64_t k = 0; k < 4; ++k) others += is_zero(first + k * inner) ? 0 : 1;
+        if (others > 2) return false;
+      }
+  return true;
 }
 
 // Bits of the bytes that `counts` counts, each by itself.
@@ -106,6 +136,29 @@ double Entropy(const std::array<std::uint32_t, 256>& counts, std::size_t bytes) 
 }
 
 }  // namespace
+
+TwoOfFour TwoOfFourOf(const TensorProto& tensor, const Shape& shape, StoredElements elements) {
+  const DataType type = DataTypeOf(tensor.data_type());
+  const std::int64_t count = ElementCount(shape);
+  const bool has_type = IsFloatingPoint(type) || type == DataType::kS8;
+  if (!has_type || BitsPerElement(type) % 8 != 0 || shape.rank() < 2 || count < kFewestElements) return {};
+  const PackedElements packed = PackedOf(tensor, shape, elements);
+  if (packed.bytes.empty()) return {};
+  const auto sign = IsFloatingPoint(type) ? std::byte{128} : std::byte{0};  // -0 is zero
+  const auto is_zero = [&](std::int64_t i) {
+    const std::byte* element = packed.bytes.data() + static_cast<std::size_t>(i) * packed.stride;
+    std::byte any = element[packed.width - 1] & ~sign;
+    for (std::size_t k = 0; k + 1 < packed.width; ++k) any |= element[k];
+    return any == std::byte{0};
+  };
+  const std::int64_t rows = shape.dims[shape.rank() - 2], columns = shape.dims.back();
+  const TwoOfFour found{HasTwoOfFour(count / (rows * columns), rows, columns, is_zero),
+                        HasTwoOfFour(count / columns, columns, 1, is_zero)};
+  if (found == TwoOfFour{}) return found;
+  std::int64_t first = 0;
+  while (first < count && is_zero(first)) ++first;
+  return first < count ? found : TwoOfFour{};
+}
 
 void WeightSampler::Add(const TensorProto& tensor, const Shape& shape, StoredElements elements) {
   const DataType type = DataTypeOf(tensor.data_type());

@@ -1,5 +1,5 @@
 // What the stored weights of a model look like, by a small sample of each: how many are zero, and in how many bits
-// they could be stored.
+// they could be stored. And which of them have zeros where Sparse Tensor Cores want them, by all elements.
 //
 //   WeightSampler sampler;
 //   sampler.Add(tensor, shape, elements);  // each initializer
@@ -40,5 +40,9 @@ class WeightSampler {
   std::int64_t bytes_ = 0;
   double zeros_ = 0, information_ = 0;  // of the bytes
 };
+
+// Of a matrix of floating-point numbers or 8-bit integers, or several, whose elements lie packed; what is too small to
+// be sampled, or zero throughout, has none. A matrix without the pattern costs its first elements alone.
+TwoOfFour TwoOfFourOf(const onnx::TensorProto& tensor, const Shape& shape, StoredElements elements);
 
 }  // namespace infimum

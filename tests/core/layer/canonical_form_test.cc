@@ -204,6 +204,7 @@ TEST(MakeMatMul, MultipliesTheSameElements) {
     MatMulConfig config = random.MatMul();
     if (ElementCount(OutputShape(config)) > 2000) continue;
     config.scales = {};
+    config.sparsity = Sparsity::kNone;
     SCOPED_TRACE(Format(LayerConfig(config)));
     const Result<MatMulConfig> made = MakeMatMul(config.types, config.a, config.b, config.bias, config.weights);
     ASSERT_TRUE(made.ok()) << made.error().message;

@@ -68,6 +68,20 @@ TEST(Work, AMatrixProductOfBert) {
   EXPECT_EQ(work.written.value, 4 * 128 * 3072);
 }
 
+// Half of the products, and of each four elements two with two bits each that say which.
+TEST(Work, SparseWeightsAreHalfAsMany) {
+  const auto work = [](const std::string& more) {
+    return WorkOfText("matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=column weights=const" + more);
+  };
+  const Work dense = work(""), sparse = work(" sparsity=2:4");
+  EXPECT_EQ(sparse.direct, dense.direct);
+  EXPECT_EQ(sparse.conventional.value, 128 * 3072 * 768 + 128 * 3072);
+  EXPECT_EQ(sparse.operand_reads[1].value, 768 * 3072 + 768 * 3072 / 8);
+  EXPECT_EQ(sparse.operand_reads[0], dense.operand_reads[0]);
+  EXPECT_EQ(sparse.operand_reads[2], dense.operand_reads[2]);
+  EXPECT_EQ(sparse.written, dense.written);
+}
+
 TEST(Work, ABroadcastBatchIsReadOnce) {
   const Work work = WorkOfText("matmul dtype=f16:f16:f16 a=1x4x8 b=12x8x2 bias=no weights=variable");
   EXPECT_EQ(work.direct.value, 2 * 12 * 4 * 8 * 2);

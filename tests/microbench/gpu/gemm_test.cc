@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "microbench/gpu/device/symmetric_values.h"
-#include "microbench/libraries/cublaslt/calls/cublaslt_matmul.h"
+#include "microbench/libraries/cublaslt/calls/cublaslt_gemm.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/gemm_recording.h"
+#include "microbench/reference/random_fill.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
 #include "tests/microbench/gpu/recorded_gemm_library.h"
 #include "tests/support/parsed_workload.h"
@@ -136,6 +140,32 @@ TEST(GemmProblem, ScalesOfBlocks) {
               HasSubstr("unsupported: 4-bit floats without"));
 }
 
+constexpr const char* kSparse = "matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=no weights=const sparsity=2:4";
+
+// Libraries that multiply zeros have the product as any other; one of sparse weights has no other.
+TEST(GemmProblem, SparseWeights) {
+  EXPECT_EQ(Problem(kSparse), "1x128x3072x768 f16:f16:f16 sums=f32");
+  EXPECT_EQ(Problem(kSparse, NumericContract::kF16, {true, std::nullopt, true}),
+            "1x128x3072x768 f16:f16:f16 sums=f32 b=transposed b=2:4");
+  EXPECT_THAT(Problem(kPlain, NumericContract::kF16, {false, std::nullopt, true}), HasSubstr("are not sparse"));
+  const auto forms = [](const std::string& text, NumericContract contract = NumericContract::kF16,
+                        CandidateTier tier = CandidateTier::kEngine) {
+    return GemmFormsOf(cpu::RegionOf(testing::ParsedWorkload(text)), contract, tier, true);
+  };
+  EXPECT_THAT(forms(kPlain), IsEmpty());
+  EXPECT_THAT(forms(kSparse), ElementsAre(GemmForm{false, std::nullopt, true}, GemmForm{true, std::nullopt, true}));
+  EXPECT_THAT(forms(kSparse, NumericContract::kF16, CandidateTier::kHeuristic), SizeIs(1));
+  EXPECT_THAT(forms("matmul dtype=s8:s8:s32 a=1x128x768 b=1x768x3072 bias=no weights=const sparsity=2:4",
+                    NumericContract::kInt8),
+              ElementsAre(GemmForm{true, std::nullopt, true}));
+  for (const char* types : {"f32:f32:f32", "f64:f64:f64"})
+    EXPECT_THAT(
+        Problem("matmul dtype=" + std::string(types) + " a=1x128x768 b=1x768x3072 bias=no weights=const sparsity=2:4",
+                NumericContract::kStrictF32, {false, std::nullopt, true}),
+        HasSubstr("unsupported: "))
+        << types;
+}
+
 TEST(GemmProblem, WhatBlasCannot) {
   for (const char* text : {
            "convolution dtype=f16:f16:f16 in=1x64x56x56 out_channels=64 kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 "
@@ -240,21 +270,19 @@ TEST(GemmRecording, AProblemThatWasNotAskedAboutAndFilesThatAreNone) {
 TEST(GemmOffers, CandidatesByNameAndBack) {
   const std::shared_ptr<GemmLibrary> library = *ReadGemmRecording(kRecording, "made-up.json");
   const Workload workload = testing::ParsedWorkload(kPlain);
-  const std::vector<GpuOffer> offers =
-      GemmOffers(library, kCublasLt, workload, NumericContract::kF16, CandidateTier::kEngine);
+  const std::vector<GpuOffer> offers = GemmOffers(library, workload, NumericContract::kF16, CandidateTier::kEngine);
   ASSERT_THAT(offers, SizeIs(4));
   EXPECT_TRUE(offers[0].candidate.library_choice);
   EXPECT_EQ(offers[0].candidate.name(),
             "cublaslt/algo=7_tile=20_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0");
   EXPECT_EQ(offers[0].candidate.input_layout, "abc");
   for (const GpuOffer& offer : offers) {
-    const auto found = FindGemmOffer(library, kCublasLt, workload, NumericContract::kF16, offer.candidate);
+    const auto found = FindGemmOffer(library, workload, NumericContract::kF16, offer.candidate);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->candidate.name(), offer.candidate.name());
   }
-  EXPECT_FALSE(FindGemmOffer(library, kCublasLt, workload, NumericContract::kF16, {"cublaslt", "gemm", "", "", false}));
-  EXPECT_TRUE(
-      FindGemmOffer(library, kCublas, workload, NumericContract::kF16, {"cublas", "gemm/b=transposed", "", "", false}));
+  EXPECT_FALSE(FindGemmOffer(library, workload, NumericContract::kF16, {"cublaslt", "gemm", "", "", false}));
+  EXPECT_FALSE(FindGemmOffer(library, workload, NumericContract::kF16, {"cublas", "gemm", "", "", false}));
 }
 
 // Refuses what it is asked, or is broken.
@@ -262,6 +290,7 @@ class SilentGemmLibrary : public GemmLibrary {
  public:
   explicit SilentGemmLibrary(std::string words) : words_(std::move(words)) {}
   std::string version() const override { return "0"; }
+  std::string_view name() const override { return kCublasLt; }
   Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem&) override { return Error{words_}; }
   Result<std::unique_ptr<GemmCall>> Make(const GemmProblem&, const cublaslt::Algorithm&) override {
     return Error{words_};
@@ -270,6 +299,95 @@ class SilentGemmLibrary : public GemmLibrary {
  private:
   std::string words_;
 };
+
+// Of sparse weights: what its call keeps of them is there before it runs.
+class SparseGemmLibrary : public SilentGemmLibrary {
+ public:
+  SparseGemmLibrary() : SilentGemmLibrary("") {}
+  std::string_view name() const override { return kCusparseLt; }
+  bool is_sparse() const override { return true; }
+  std::string NameOf(const cublaslt::Algorithm& algorithm) const override { return cublaslt::Format(algorithm, true); }
+  std::optional<cublaslt::Algorithm> Named(const std::string& name) const override {
+    return cublaslt::ParseAlgorithm(name, true);
+  }
+  Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem&) override {
+    return std::unique_ptr<cublaslt::Answers>(std::make_unique<Two>());
+  }
+  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem&, const cublaslt::Algorithm&) override {
+    return std::unique_ptr<GemmCall>(std::make_unique<Call>());
+  }
+
+ private:
+  class Two : public cublaslt::Answers {
+   public:
+    std::vector<cublaslt::Algorithm> Suggestions() override { return {cublaslt::Algorithm{.id = 1}}; }
+    std::vector<std::int32_t> Ids() override { return {0, 1}; }
+    std::optional<cublaslt::Capabilities> CapabilitiesOf(std::int32_t) override { return cublaslt::Capabilities(); }
+    bool Accepts(const cublaslt::Algorithm&) override { return true; }
+  };
+  // Keeps the address of b in its own memory, and writes it into the result.
+  class Call : public GemmCall {
+   public:
+    Bytes workspace() const override { return {}; }
+    Bytes own_memory() const override { return Bytes{sizeof(void*)}; }
+    Status Prepare(const std::vector<void*>& tensors, void* own, Gpu::Stream) override {
+      own_ = static_cast<void**>(own);
+      *own_ = tensors[1];
+      return {};
+    }
+    Status Enqueue(const std::vector<void*>& tensors, void*, Gpu::Stream) override {
+      *static_cast<void**>(tensors.back()) = *own_;
+      return {};
+    }
+
+   private:
+    void** own_ = nullptr;
+  };
+};
+
+TEST(GemmOffers, SparseWeightsAreKeptBeforeTheCallRuns) {
+  const auto library = std::make_shared<SparseGemmLibrary>();
+  const Workload workload = testing::ParsedWorkload(kSparse);
+  EXPECT_THAT(GemmOffers(library, testing::ParsedWorkload(kPlain), NumericContract::kF16, CandidateTier::kEngine),
+              IsEmpty());
+  const std::vector<GpuOffer> offers = GemmOffers(library, workload, NumericContract::kF16, CandidateTier::kEngine);
+  std::vector<std::string> names;
+  for (const GpuOffer& offer : offers) {
+    names.push_back(offer.candidate.name());
+    const auto found = FindGemmOffer(library, workload, NumericContract::kF16, offer.candidate);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->candidate.name(), names.back());
+  }
+  EXPECT_THAT(names,
+              ElementsAre("cusparselt/alg=1_splitk=1_mode=0_buffers=0", "cusparselt/alg=0_splitk=1_mode=0_buffers=0",
+                          "cusparselt/alg=1_splitk=1_mode=0_buffers=0/b=transposed",
+                          "cusparselt/alg=0_splitk=1_mode=0_buffers=0/b=transposed"));
+  PretendedGpu gpu({});
+  Result<std::unique_ptr<GpuProgram>> program = offers[0].make(gpu);
+  ASSERT_TRUE(program.ok());
+  void* result = nullptr;
+  int b = 0;
+  ASSERT_TRUE((*program)->Bind({nullptr, &b, &result}, nullptr).ok());
+  ASSERT_TRUE((*program)->Prepare().ok());
+  ASSERT_TRUE((*program)->Enqueue(gpu.stream()).ok());
+  EXPECT_EQ(result, &b);
+}
+
+// What a benchmark multiplies has the zeros that its layer says.
+TEST(GemmOffers, RandomWeightsHaveTheirZeros) {
+  const LayerConfig layer = std::get<LayerConfig>(
+      testing::ParsedWorkload("matmul dtype=f16:f16:f16 a=1x4x64 b=2x64x48 bias=no weights=const sparsity=2:4"));
+  cpu::HostTensor b = *cpu::HostTensor::Make(Shape{{2, 64, 48}}, DataType::kF16);
+  cpu::FillOperand(layer, 1, 7, b);
+  std::set<std::string> patterns;
+  for (std::int64_t i = 0; i < 2 * 16 * 48; ++i) {
+    std::string pattern;
+    for (std::int64_t k = 0; k < 4; ++k) pattern += b.Get((i / 48 * 4 + k) * 48 + i % 48) == 0 ? '0' : '1';
+    EXPECT_EQ(std::ranges::count(pattern, '0'), 2) << i;
+    patterns.insert(pattern);
+  }
+  EXPECT_THAT(patterns, SizeIs(6));
+}
 
 // Is broken for transposed operands alone.
 class HalfBrokenGemmLibrary : public SilentGemmLibrary {
@@ -285,8 +403,8 @@ class HalfBrokenGemmLibrary : public SilentGemmLibrary {
 
 TEST(GemmOffers, AFaultOfOneFormStandsBesideTheCandidatesOfOthers) {
   const std::vector<GpuOffer> offers =
-      GemmOffers(std::make_shared<HalfBrokenGemmLibrary>(), kCublasLt, testing::ParsedWorkload(kPlain),
-                 NumericContract::kF16, CandidateTier::kEngine);
+      GemmOffers(std::make_shared<HalfBrokenGemmLibrary>(), testing::ParsedWorkload(kPlain), NumericContract::kF16,
+                 CandidateTier::kEngine);
   ASSERT_GT(offers.size(), 1U);
   EXPECT_TRUE(offers.front().candidate.library_choice);
   EXPECT_EQ(offers.back().candidate.name(), "cublaslt/any");
@@ -295,7 +413,7 @@ TEST(GemmOffers, AFaultOfOneFormStandsBesideTheCandidatesOfOthers) {
 TEST(GemmOffers, ABrokenLibraryIsARowAndARefusalIsNone) {
   const Workload workload = testing::ParsedWorkload(kPlain);
   const auto offers = [&](const char* words) {
-    return GemmOffers(std::make_shared<SilentGemmLibrary>(words), kCublasLt, workload, NumericContract::kF16,
+    return GemmOffers(std::make_shared<SilentGemmLibrary>(words), workload, NumericContract::kF16,
                       CandidateTier::kEngine);
   };
   EXPECT_THAT(offers("unsupported: cuBLASLt refuses it"), IsEmpty());

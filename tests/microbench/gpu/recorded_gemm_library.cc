@@ -56,6 +56,7 @@ class ReplayedGemmLibrary : public GemmLibrary {
       : version_(std::move(version)), answers_(std::move(answers)) {}
 
   std::string version() const override { return version_; }
+  std::string_view name() const override { return "cublaslt"; }
   Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem& problem) override {
     const auto found = answers_.find(Format(problem));
     if (found == answers_.end()) return Error{"unsupported: the recording has no answers about " + Format(problem)};

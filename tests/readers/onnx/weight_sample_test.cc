@@ -1,5 +1,6 @@
 #include "src/readers/onnx/weight_sample.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -176,6 +177,73 @@ TEST(WeightSample, EveryEncodingSaysTheSame) {
     ExpectSample(Read(halves), static_cast<std::int64_t>(count) * 2, 0.25, 0.84, 0.02);
     ExpectSample(Read(integers), static_cast<std::int64_t>(count), 0.25, 0.84, 0.02);
   }
+}
+
+// Along the rows of 64 columns two of each four are zero, other ones in each column.
+std::vector<float> SparseWeights(std::size_t count) {
+  std::vector<float> weights = Normal(count);
+  for (std::size_t i = 0; i < count; ++i)
+    if ((i / kColumns + i % kColumns) % 4 < 2) weights[i] = i % 3 == 0 ? -0.0F : 0.0F;
+  return weights;
+}
+
+TwoOfFour Pattern(const TensorProto& tensor) {
+  return TwoOfFourOf(tensor, Shape{{tensor.dims().begin(), tensor.dims().end()}}, {});
+}
+
+TEST(WeightSample, ZerosWhereSparseTensorCoresWantThem) {
+  const auto of_rows = [](std::vector<float> weights, std::vector<std::size_t> filled) {
+    for (const std::size_t i : filled) weights[i] = 1;
+    return RawTensor(BytesOf(weights));
+  };
+  // The pattern of SparseWeights() goes both ways.
+  EXPECT_EQ(Pattern(of_rows(SparseWeights(8192), {})), (TwoOfFour{true, true}));
+  // A third one in the last four of a row, of a column.
+  std::vector<float> rows = SparseWeights(8192), columns = rows;
+  const auto fill = [](std::vector<float>& weights, std::size_t first, std::size_t step) {
+    for (std::size_t i = 0; i < 4; ++i)
+      if (weights[first + i * step] == 0) return weights[first + i * step] = 1;
+    return 0.0F;
+  };
+  fill(rows, 8192 - 4, 1);
+  EXPECT_EQ(Pattern(RawTensor(BytesOf(rows))), (TwoOfFour{false, false}));
+  // Two rows of each four that are zero throughout: along the rows alone.
+  for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = i / kColumns % 4 < 2 ? 0.0F : 1.0F;
+  EXPECT_EQ(Pattern(RawTensor(BytesOf(columns))), (TwoOfFour{true, false}));
+  fill(columns, 64 * 124 + 63, kColumns);
+  EXPECT_EQ(Pattern(RawTensor(BytesOf(columns))), (TwoOfFour{}));
+  EXPECT_EQ(Pattern(RawTensor(BytesOf(Normal(8192)))), (TwoOfFour{}));
+  EXPECT_EQ(Pattern(RawTensor(std::string(32768, '\0'))), (TwoOfFour{}));
+  EXPECT_EQ(Pattern(of_rows(SparseWeights(2048), {})), (TwoOfFour{}));
+  EXPECT_EQ(Pattern(TensorOf(8192)), (TwoOfFour{}));  // no elements
+  // 62 rows are no fours.
+  TensorProto cut = TensorOf(62 * kColumns + 4 * kColumns * 64);
+  EXPECT_EQ(Pattern(cut), (TwoOfFour{}));
+}
+
+// The product that the weights belong to, however they are given to it.
+std::string ProductOf(const std::string& nodes, const std::string& x = "float[4, 128] x", bool dense = false) {
+  onnx::ModelProto model = infimum::ModelOf("g (" + x + ") => (y) { " + nodes + " }");
+  *model.mutable_graph()->add_initializer() = RawTensor(BytesOf(dense ? Normal(8192) : SparseWeights(8192)));
+  const Result<ModelGraph> graph = TryRead(model);
+  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
+  if (!graph.ok() || graph->layers.empty() || !graph->layers.back().workload) return "";
+  return Format(*graph->layers.back().workload);
+}
+
+TEST(WeightSample, ProductsOfSparseWeightsSaySo) {
+  using ::testing::HasSubstr;
+  using ::testing::Not;
+  const auto is_sparse = HasSubstr("weights=const sparsity=2:4");
+  EXPECT_THAT(ProductOf("y = MatMul (x, w)"), is_sparse);
+  EXPECT_THAT(ProductOf("y = MatMul (x, w)", "float[4, 128] x", true), Not(HasSubstr("sparsity")));
+  EXPECT_THAT(ProductOf("y = Gemm <transB = 1> (x, w)", "float[4, 64] x"), is_sparse);
+  EXPECT_THAT(ProductOf("t = Transpose (w) y = MatMul (x, t)", "float[4, 64] x"), is_sparse);
+  EXPECT_THAT(ProductOf("c = Cast <to = 10> (w) y = MatMul (x, c)", "float16[4, 128] x"), is_sparse);
+  // Another matrix than the one that was looked at, or no constant.
+  EXPECT_THAT(ProductOf("n = Neg (w) y = MatMul (x, n)"), Not(HasSubstr("sparsity")));
+  EXPECT_THAT(ProductOf("n = Add (w, b) y = MatMul (x, n)", "float[4, 128] x, float[128, 64] b"),
+              HasSubstr("weights=variable"));
 }
 
 TEST(WeightSample, AMarkOfElidedElementsThatIsForgedIsNotFollowed) {

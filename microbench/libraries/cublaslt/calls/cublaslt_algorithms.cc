@@ -17,6 +17,19 @@ constexpr Field kFields[] = {
     {"_splitk=", &Algorithm::split_k}, {"_red=", &Algorithm::reduction},     {"_swz=", &Algorithm::swizzle},
     {"_custom=", &Algorithm::custom},  {"_inner=", &Algorithm::inner_shape}, {"_cluster=", &Algorithm::cluster_shape}};
 
+constexpr Field kSparseFields[] = {{"alg=", &Algorithm::id},
+                                   {"_splitk=", &Algorithm::split_k},
+                                   {"_mode=", &Algorithm::reduction},
+                                   {"_buffers=", &Algorithm::custom}};
+
+template <class Visit>
+void ForEachField(bool sparse, const Visit& visit) {
+  if (sparse)
+    for (const Field& field : kSparseFields) visit(field);
+  else
+    for (const Field& field : kFields) visit(field);
+}
+
 // In how many parts a depth is split, where an algorithm can.
 constexpr std::int32_t kSplits[] = {2, 3, 4, 5, 6, 8, 12, 16, 32};
 
@@ -89,24 +102,26 @@ void AddAccepted(Answers& answers, std::int64_t depth, std::size_t most, bool al
 
 }  // namespace
 
-std::string Format(const Algorithm& algorithm) {
+std::string Format(const Algorithm& algorithm, bool sparse) {
   std::string text;
-  for (const Field& field : kFields) text += field.name + std::to_string(algorithm.*field.member);
+  ForEachField(sparse, [&](const Field& field) { text += field.name + std::to_string(algorithm.*field.member); });
   return text;
 }
 
-std::optional<Algorithm> ParseAlgorithm(const std::string& text) {
+std::optional<Algorithm> ParseAlgorithm(const std::string& text, bool sparse) {
   Algorithm algorithm;
   std::string_view left = text;
-  for (const Field& field : kFields) {
+  bool is_one = true;
+  ForEachField(sparse, [&](const Field& field) {
     const std::string_view name = field.name;
-    if (left.substr(0, name.size()) != name) return std::nullopt;
+    is_one = is_one && left.substr(0, name.size()) == name;
+    if (!is_one) return;
     left.remove_prefix(name.size());
     const auto [end, error] = std::from_chars(left.data(), left.data() + left.size(), algorithm.*field.member);
-    if (error != std::errc()) return std::nullopt;
+    is_one = error == std::errc();
     left.remove_prefix(static_cast<std::size_t>(end - left.data()));
-  }
-  return left.empty() ? std::optional<Algorithm>(algorithm) : std::nullopt;
+  });
+  return is_one && left.empty() ? std::optional<Algorithm>(algorithm) : std::nullopt;
 }
 
 std::vector<Algorithm> Heuristic(Answers& answers) {

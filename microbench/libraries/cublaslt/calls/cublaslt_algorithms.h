@@ -33,9 +33,11 @@ struct Algorithm {
   friend auto operator<=>(const Algorithm&, const Algorithm&) = default;
 };
 
-std::string Format(const Algorithm& algorithm);
+// `sparse`: of cuSPARSELt, whose algorithms have four settings, the last two of a split depth:
+// alg=2_splitk=4_mode=1_buffers=2.
+std::string Format(const Algorithm& algorithm, bool sparse = false);
 // nullopt where it names no algorithm.
-std::optional<Algorithm> ParseAlgorithm(const std::string& text);
+std::optional<Algorithm> ParseAlgorithm(const std::string& text, bool sparse = false);
 
 // The settings that an algorithm may be given; the list of tiles or stages is {0} where it takes none. Shapes of
 // instructions and clusters are left to the library.

@@ -30,6 +30,20 @@ Result<Shape> ProductShape(Shape a, Shape b) {
   return result;
 }
 
+// Whether the zeros of a constant b are those of the two that Sparse Tensor Cores leave out of each four.
+Sparsity SparsityOf(const NodeView& node, const Product& product, const MatMulConfig& config) {
+  const OperandView* b = node.input(product.b);
+  if (b == nullptr || !product.b_turned || product.zero_points || config.weights != Constness::kConstant ||
+      config.b.dims[config.b.rank() - 2] % 4 != 0 || node.attributes.contains(kStoredShape))
+    return Sparsity::kNone;
+  if (const OperandView* zero = product.b_zero_point ? node.input(*product.b_zero_point) : nullptr) {
+    const bool is_zero = zero->value != nullptr &&
+                         std::ranges::all_of(zero->value->bytes, [](auto byte) { return static_cast<int>(byte) == 0; });
+    if (!is_zero) return Sparsity::kNone;
+  }
+  return (*product.b_turned ? b->two_of_four.columns : b->two_of_four.rows) ? Sparsity::kTwoOf4 : Sparsity::kNone;
+}
+
 // How a bias of this shape is added to a GEMM's output of that shape; nullopt: by another broadcast.
 std::optional<MatMulBias> BiasKind(const Shape& bias, const Shape& product) {
   const Shape squeezed = Squeezed(bias);
@@ -73,6 +87,7 @@ Result<Lowering> Gemm(const NodeView& node, const Product& given, bool with_acti
   if (transposed_a) a = Transposed(a);
   if (transposed_b) b = Transposed(b);
   Product product = given;
+  product.b_turned = transposed_b;
   if (product.bias && (!HasInput(node, *product.bias) || beta == 0)) product.bias.reset();
   INFIMUM_RETURN_IF_ERROR(AddStoredScales(node, transposed_b, product));
   RegionBuilder region(node);
@@ -84,7 +99,11 @@ Result<Lowering> Gemm(const NodeView& node, const Product& given, bool with_acti
 
 Result<Lowering> LowerGemm(const NodeView& node) { return Gemm(node, ProductOf(0, 1, 2), false); }
 Result<Lowering> LowerFusedGemm(const NodeView& node) { return Gemm(node, ProductOf(0, 1, 2), true); }
-Result<Lowering> LowerQGemm(const NodeView& node) { return Gemm(node, ProductOf(0, 3, 6), false); }
+Result<Lowering> LowerQGemm(const NodeView& node) {
+  Product product = ProductOf(0, 3, 6);
+  product.b_zero_point = 5;
+  return Gemm(node, product, false);
+}
 
 // `transBatch`: the first dimension is a row of every matrix, so batch dimensions move to the front.
 Result<Shape> Operand(const NodeView& node, std::size_t position, const std::string& transposed,
@@ -100,7 +119,9 @@ Result<Lowering> LowerFusedMatMul(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape a, Operand(node, 0, "transA", "transBatchA"));
   INFIMUM_ASSIGN_OR_RETURN(const Shape b, Operand(node, 1, "transB", "transBatchB"));
   INFIMUM_ASSIGN_OR_RETURN(const bool transposed, Flag(node, "transB", false));
+  INFIMUM_ASSIGN_OR_RETURN(const bool moves_batch, Flag(node, "transBatchB", false));
   Product product;
+  if (!moves_batch) product.b_turned = transposed;
   INFIMUM_RETURN_IF_ERROR(AddStoredScales(node, transposed, product));
   RegionBuilder region(node);
   Shape shape;
@@ -191,6 +212,7 @@ Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& 
     INFIMUM_ASSIGN_OR_RETURN(config.a_scales.type, ScaleType(node, *product.row_scales));
     operands.push_back(region.Input(*product.row_scales));
   }
+  config.sparsity = SparsityOf(node, product, config);
   const auto value = region.Add(config, operands);
   if (!added) return value;
   INFIMUM_ASSIGN_OR_RETURN(const DataType bias_type, InputType(node, *product.bias));
@@ -214,6 +236,8 @@ Result<Lowering> LowerMatMul(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape a, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape b, WeightShape(node, 1));
   Product product;
+  product.b_turned = false;
+  if (node.op == "MatMulInteger") product.b_zero_point = 3;
   INFIMUM_RETURN_IF_ERROR(AddStoredScales(node, false, product));
   RegionBuilder region(node);
   INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, product, a, b));

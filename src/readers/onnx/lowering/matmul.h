@@ -29,6 +29,8 @@ struct Product {
   std::optional<std::size_t> row_scales;
   std::int64_t row_block = 0;
   DataType activations = DataType::kNone;
+  std::optional<bool> b_turned = {};  // whether the product turns b round; nullopt: b is no tensor of it alone
+  std::optional<std::size_t> b_zero_point = {};  // of all of b
 };
 inline Product ProductOf(std::size_t a, std::size_t b, std::optional<std::size_t> bias = std::nullopt) {
   Product product;

@@ -45,8 +45,11 @@ Result<Lowering> LowerMicrosoftQLinearConv(const NodeView& node) {
 Result<Lowering> Multiplied(const NodeView& node, const Product& product) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape a, InputShape(node, product.a));
   INFIMUM_ASSIGN_OR_RETURN(const Shape b, WeightShape(node, product.b));
+  Product whole = product;
+  whole.b_turned = false;
+  whole.b_zero_point = 5;
   RegionBuilder region(node);
-  INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, product, a, b));
+  INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, whole, a, b));
   return region.Finish();
 }
 

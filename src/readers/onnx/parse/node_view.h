@@ -26,6 +26,7 @@ struct OperandView {
   const Shape* shape = nullptr;     // null: not known
   bool constant = false;            // a weight: known before the first inference
   const Tensor* value = nullptr;    // a weight's elements; null: not known, or too many to keep
+  TwoOfFour two_of_four = {};
 };
 
 // After the rewrites: a Conv may carry a bias that a folded BatchNormalization gave it.

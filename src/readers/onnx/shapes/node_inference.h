@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "infimum/graph/model_graph.h"
 #include "src/core/graph/tensor.h"
 
 namespace infimum {
@@ -25,6 +26,7 @@ struct KnownValue {
   bool constant = false;                     // known before the first inference
   const onnx::TensorProto* proto = nullptr;  // the elements as ONNX holds them, where few
   std::shared_ptr<const Tensor> tensor;      // the same, decoded; either may be there without the other
+  TwoOfFour two_of_four = {};
 };
 
 // The elements in either form, made from the other where that is missing; null where there are none.
