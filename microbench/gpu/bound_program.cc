@@ -12,7 +12,9 @@ constexpr std::size_t kCopyAlignment = 256;                   // as a GPU's allo
 constexpr auto kSurelyHeld = std::chrono::seconds(1);         // of the two that a stream is held at most
 constexpr std::size_t kCopyTransfer = std::size_t{16} << 20;  // of host memory for copies
 
-Bytes BytesOf(const GpuBinding& binding) { return binding.placement.bytes(binding.type); }
+Bytes BytesOf(const GpuBinding& binding) {
+  return binding.rewritten.value > 0 ? binding.rewritten : binding.placement.bytes(binding.type);
+}
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "microbench/gpu/device/gpu_libraries.h"
@@ -49,7 +50,8 @@ class CudaLibraries : public GpuLibraries {
     for (const std::shared_ptr<GemmLibrary>& library : products_)
       if (library->name() != kCublas || problem.region.members.size() == 1)
         add(GemmOffers(library, workload, contract, tier));
-    if (no_sparse_ && !GemmFormsOf(problem.region, contract, tier, true).empty())
+    const auto is_sparse = [&](const GemmForm& form) { return GemmOf(problem.region, contract, form).ok(); };
+    if (no_sparse_ && std::ranges::any_of(GemmFormsOf(problem.region, contract, tier, true), is_sparse))
       offers.push_back(FailedOffer(kCusparseLt, *no_sparse_));
     if (handle_) {
       std::vector<GpuOffer> legacy = LegacyOffers(handle_, workload, contract);

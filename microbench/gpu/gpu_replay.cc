@@ -282,8 +282,10 @@ class GpuReplay : public PreparedReplay {
   // The weight as the binding wants it, once for all that want it so.
   Result<void*> WeightFor(std::size_t tensor, const GpuBinding& binding) {
     const cpu::OrderId order = orders_.Add(binding.placement);
+    // What a program rewrites is its own.
+    const bool is_shared = binding.rewritten.value == 0;
     const auto found = weights_.find({tensor, order});
-    if (found != weights_.end()) return found->second;
+    if (is_shared && found != weights_.end()) return found->second;
     const HostTensor& given = tensors_.given(tensor);
     INFIMUM_ASSIGN_OR_RETURN(const HostTensor seen,
                              HostTensor::Over(given.data(), binding.placement.shape, binding.type));
@@ -292,7 +294,7 @@ class GpuReplay : public PreparedReplay {
     INFIMUM_ASSIGN_OR_RETURN(void* const data, Own(size, false));
     INFIMUM_RETURN_IF_ERROR(gpu_.Upload(data, packed.data(), size));
     weight_bytes_ += size;
-    weights_[{tensor, order}] = data;
+    if (is_shared) weights_[{tensor, order}] = data;
     return data;
   }
 

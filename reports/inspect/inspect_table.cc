@@ -221,7 +221,7 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width, const Inspe
                        BytesText(totals.weights->bytes), PercentText(totals.weights->zero_share),
                        PercentText(totals.weights->information_share));
   if (totals.sparse_products > 0)
-    out += fmt::format("2:4 sparse: the weights of {}; their zeros count neither as work nor as bytes\n",
+    out += fmt::format("2:4 sparse: the weights of {}; floors count neither their zeros nor products with them\n",
                        CountText(totals.sparse_products, "product"));
   out += CachesText(graph) + QuantitiesText(graph) + UnknownText(graph);
   for (const RewritePass& pass : graph.passes) {

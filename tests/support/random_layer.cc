@@ -118,8 +118,8 @@ MatMulConfig RandomLayers::MatMul() {
   config.bias = AnyUpTo(*this, MatMulBias::kFull);
   config.weights = AnyUpTo(*this, Constness::kVariable);
   if (Below(4) != 0) {
-    const bool may_be_sparse =
-        config.weights == Constness::kConstant && k % 4 == 0 && BitsPerElement(config.types.weights) >= 8;
+    const bool may_be_sparse = config.weights == Constness::kConstant && k % 4 == 0 &&
+                               BitsPerElement(config.types.weights) >= 8 && config.types.weights != DataType::kF8E8M0;
     if (may_be_sparse && Coin()) config.sparsity = Sparsity::kTwoOf4;
     return config;
   }

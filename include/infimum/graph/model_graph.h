@@ -32,13 +32,14 @@ enum class ValueKind {
   kIntermediate,  // computed by a layer
 };
 
-// Of a weight's last two dimensions: those along which of each four elements that follow one another at most two are
-// other than zero.
-struct TwoOfFour {
+// Where a weight is zero: of its last two dimensions those along which of each four elements that follow one another at
+// most two are other than zero.
+struct ZeroPattern {
   bool rows = false;  // along the last but one
   bool columns = false;
+  bool all = false;  // zero points that are none
 
-  friend bool operator==(const TwoOfFour&, const TwoOfFour&) = default;
+  friend bool operator==(const ZeroPattern&, const ZeroPattern&) = default;
 };
 
 struct Value {
@@ -48,7 +49,7 @@ struct Value {
   std::optional<Shape> shape;  // absent where shape inference could not find it
   bool is_graph_output = false;
   std::optional<Tensor> constant;  // a weight's elements where they are few or matter
-  TwoOfFour two_of_four = {};
+  ZeroPattern zeros = {};
 };
 
 using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,

@@ -170,6 +170,7 @@ const std::vector<std::string>& ChecklistLayers() {
       "pad=0,0,0,0 groups=1 bias=no weights=const",
       "matmul dtype=f16:f16:f16 a=1x16384x1024 b=1x1024x4096 bias=column weights=const",
       "matmul dtype=bf16:bf16:bf16 a=1x8192x4096 b=1x4096x4096 bias=no weights=const",
+      "matmul dtype=f16:f16:f16 a=1x4096x4096 b=1x4096x4096 bias=no weights=const sparsity=2:4",
       "matmul dtype=f32:f32:f32 a=1x4096x1024 b=1x1024x1024 bias=no weights=const",
       "pointwise kind=relu dtype=f16:-:f16 in=67108864",
       "normalization kind=layer dtype=f16:f16:f16 in=32768x1024 axis=1 scale=yes bias=yes",

@@ -168,6 +168,7 @@ Finding LibrariesAlone(const Error& no_device) {
   add("cudnn", SharedLibrary::Open({"libcudnn.so.9"}, "cudnn", "cuDNN 9"));
   add("cublaslt", SharedLibrary::Open(NamesForDriver("libcublasLt", driver), "cublas", "cuBLASLt"));
   add("cublas", SharedLibrary::Open(NamesForDriver("libcublas", driver), "cublas", "cuBLAS"));
+  add("cusparselt", SharedLibrary::Open({"libcusparseLt.so.0"}, "cusparselt", "cuSPARSELt"));
   add("nvrtc", SharedLibrary::Open(NamesForDriver("libnvrtc", driver), "cuda_nvrtc", "NVRTC"));
   return finding;
 }

@@ -27,6 +27,7 @@ struct GpuBinding {
   std::size_t output = 0;  // of a member with several results
   DataType type = DataType::kF32;
   TensorPlacement placement;
+  Bytes rewritten = {};  // of a constant that Prepare() puts another form of in its place: what that has; 0: none
 
   bool is_written() const { return tensor.source == RegionOperand::Source::kMember; }
 };

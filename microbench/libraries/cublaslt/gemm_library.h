@@ -21,9 +21,11 @@ class GemmCall {
  public:
   virtual ~GemmCall() = default;
   virtual Bytes workspace() const = 0;
-  // Memory of its own, in which Prepare() keeps constants as the call reads them.
-  virtual Bytes own_memory() const { return {}; }
-  virtual Status Prepare(const std::vector<void*>&, void* /*own*/, Gpu::Stream) { return {}; }
+  // Of a call that reads its second operand compressed: Compress() writes so many bytes of it, in front of scratch
+  // memory of its own; Enqueue() has them in place of the operand. 0: it reads it as it is.
+  virtual Bytes compressed() const { return {}; }
+  virtual Bytes compression_memory() const { return {}; }  // with the compressed operand
+  virtual Status Compress(const std::vector<void*>& /*tensors*/, void* /*memory*/, Gpu::Stream) { return {}; }
   virtual Status Enqueue(const std::vector<void*>& tensors, void* workspace, Gpu::Stream stream) = 0;
 };
 

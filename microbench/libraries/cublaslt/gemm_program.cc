@@ -10,6 +10,8 @@
 namespace infimum::cuda {
 namespace {
 
+constexpr std::size_t kSecondOperand = 1;  // of RegionGemm's tensors
+
 class GemmProgram : public GpuProgram {
  public:
   // The library lives as long as its call.
@@ -18,11 +20,15 @@ class GemmProgram : public GpuProgram {
       : GpuProgram(std::move(bindings)), library_(std::move(library)), call_(std::move(call)), gpu_(gpu) {}
 
   Bytes workspace() const override { return call_->workspace(); }
+  // The compressed operand lies where the whole one did, so that copies of constants are copies of it.
   Status Prepare() override {
-    if (call_->own_memory().value == 0) return {};
-    INFIMUM_ASSIGN_OR_RETURN(own_, DeviceMemory::Allocate(gpu_, call_->own_memory()));
-    INFIMUM_RETURN_IF_ERROR(call_->Prepare(addresses_, own_.data(), gpu_.stream()));
-    return gpu_.Wait();
+    if (call_->compressed().value == 0) return {};
+    INFIMUM_ASSIGN_OR_RETURN(const DeviceMemory memory, DeviceMemory::Allocate(gpu_, call_->compression_memory()));
+    INFIMUM_RETURN_IF_ERROR(call_->Compress(addresses_, memory.data(), gpu_.stream()));
+    INFIMUM_RETURN_IF_ERROR(gpu_.Wait());
+    std::vector<std::byte> compressed(static_cast<std::size_t>(call_->compressed().value));
+    INFIMUM_RETURN_IF_ERROR(gpu_.Download(compressed.data(), memory.data(), call_->compressed()));
+    return gpu_.Upload(addresses_[kSecondOperand], compressed.data(), call_->compressed());
   }
   Status Enqueue(Gpu::Stream stream) override { return call_->Enqueue(addresses_, workspace_, stream); }
 
@@ -30,7 +36,6 @@ class GemmProgram : public GpuProgram {
   std::shared_ptr<GemmLibrary> library_;
   std::unique_ptr<GemmCall> call_;
   Gpu& gpu_;
-  DeviceMemory own_;
 };
 
 // Of a matrix; where its columns lie together they are filled up to a multiple of so many elements.
@@ -67,7 +72,13 @@ GpuOffer OfferOf(const std::shared_ptr<GemmLibrary>& library, const Workload& wo
                                InputLayouts(workload, {}), OutputLayout(workload, {}), false};
   const auto make = [library, gemm, algorithm](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GemmCall> call, library->Make(gemm.problem, algorithm));
-    return std::unique_ptr<GpuProgram>(std::make_unique<GemmProgram>(library, gemm.bindings, std::move(call), gpu));
+    std::vector<GpuBinding> bindings = gemm.bindings;
+    GpuBinding& second = bindings[kSecondOperand];
+    second.rewritten = call->compressed();
+    if (second.rewritten > second.placement.bytes(second.type))
+      return Error{"unsupported: the compressed operand is larger than the whole one"};
+    return std::unique_ptr<GpuProgram>(
+        std::make_unique<GemmProgram>(library, std::move(bindings), std::move(call), gpu));
   };
   return {candidate, make};
 }

@@ -19,29 +19,28 @@ class Call : public GemmCall {
       : problem_(problem), matmul_(std::move(matmul)) {}
 
   Bytes workspace() const override { return Bytes{static_cast<std::int64_t>(matmul_->workspace())}; }
-  Bytes own_memory() const override { return Bytes{BufferOffset() + static_cast<std::int64_t>(matmul_->buffer())}; }
+  Bytes compressed() const override { return Bytes{static_cast<std::int64_t>(matmul_->compressed())}; }
+  Bytes compression_memory() const override {
+    return Bytes{BufferOffset() + static_cast<std::int64_t>(matmul_->buffer())};
+  }
 
-  Status Prepare(const std::vector<void*>& tensors, void* own, Gpu::Stream stream) override {
-    compressed_ = own;
+  Status Compress(const std::vector<void*>& tensors, void* memory, Gpu::Stream stream) override {
     return Caught([&] {
-      matmul_->Compress(TensorsOf(problem_, tensors).b, own, static_cast<std::byte*>(own) + BufferOffset(),
+      matmul_->Compress(TensorsOf(problem_, tensors), memory, static_cast<std::byte*>(memory) + BufferOffset(),
                         static_cast<cudaStream_t>(stream));
     });
   }
 
   Status Enqueue(const std::vector<void*>& tensors, void* workspace, Gpu::Stream stream) override {
-    cublaslt::Matmul::Tensors named = TensorsOf(problem_, tensors);
-    named.b = compressed_;
-    return Caught([&] { matmul_->Run(named, workspace, static_cast<cudaStream_t>(stream)); });
+    return Caught([&] { matmul_->Run(TensorsOf(problem_, tensors), workspace, static_cast<cudaStream_t>(stream)); });
   }
 
  private:
   // As allocations are aligned.
-  std::int64_t BufferOffset() const { return (static_cast<std::int64_t>(matmul_->compressed()) + 255) / 256 * 256; }
+  std::int64_t BufferOffset() const { return (compressed().value + 255) / 256 * 256; }
 
   GemmProblem problem_;
   std::unique_ptr<cusparselt::Matmul> matmul_;
-  void* compressed_ = nullptr;
 };
 
 class CusparseLt : public GemmLibrary {

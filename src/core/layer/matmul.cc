@@ -98,6 +98,8 @@ Status CheckSparsity(const MatMulConfig& config) {
   if (config.weights != Constness::kConstant) return Error{"sparsity=2:4 is of a constant b: weights=const"};
   if (BitsPerElement(config.types.weights) < 8)
     return Error{"sparsity=2:4 is of numbers of 8 bits or more, not of " + std::string(Name(config.types.weights))};
+  if (config.scales.zero_points != DataType::kNone || config.types.weights == DataType::kF8E8M0)
+    return Error{"sparsity=2:4 is of numbers whose zero is a zero: no f8e8m0, and no zero points"};
   return {};
 }
 

@@ -170,12 +170,12 @@ const cusparselt::Functions& LinkedSparse() {
 }
 
 const cusparseLtHandle_t& SparseHandle() {
-  static const cusparseLtHandle_t handle = [] {
-    cusparseLtHandle_t made;
-    cusparselt::Check(LinkedSparse(), LinkedSparse().Init(&made), "making a handle");
-    return made;
-  }();
-  return handle;
+  // Where it is made: it may know its own address.
+  static struct Made {
+    Made() { cusparselt::Check(LinkedSparse(), LinkedSparse().Init(&handle), "making a handle"); }
+    cusparseLtHandle_t handle;
+  } made;
+  return made.handle;
 }
 
 std::unique_ptr<cusparselt::Matmul> DescribeSparse(const Layer& layer, const Form& form) {
@@ -198,7 +198,8 @@ gpu::GpuTimes MeasureSparse(const Layer& layer, const Form& form, const Algorith
         const Gemm& gemm = layer.gemm;
         const gpu::Buffer pruned(gpu::BytesOf(TypeOf(gemm.b), static_cast<std::size_t>(gemm.depth * gemm.columns)));
         matmul->Prune(tensors.b, pruned.data(), stream);
-        matmul->Compress(pruned.data(), compressed.data(), buffer.data(), stream);
+        tensors.b = pruned.data();
+        matmul->Compress(tensors, compressed.data(), buffer.data(), stream);
         gpu::Check(cudaStreamSynchronize(stream), "compressing weights");
         tensors.b = compressed.data();
       });

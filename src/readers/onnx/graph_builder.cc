@@ -199,7 +199,7 @@ ValueId OnnxGraphBuilder::AddValue(std::string_view name, ValueKind kind, KnownV
   Value& value = graph_.values.emplace_back();
   value.name = name;
   value.kind = kind;
-  value.two_of_four = known_value.two_of_four;
+  value.zeros = known_value.zeros;
   if (known_value.type != nullptr) {
     value.type = ElementTypeOf(*known_value.type);
     value.shape = ShapeOf(*known_value.type);
@@ -263,7 +263,7 @@ Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor
     if (ElementCount(shape) <= MostFolded(type) && !ElidedOf(tensor)) value.proto = &tensor;
   }
   if (outer_ == nullptr) context_.weights().Add(tensor, shape, elements);
-  value.two_of_four = TwoOfFourOf(tensor, shape, elements);
+  value.zeros = ZeroPatternOf(tensor, shape, elements);
   return value;
 }
 
@@ -610,18 +610,21 @@ void OnnxGraphBuilder::FoldShape(Layer& layer, KnownValue& output) {
 }
 
 // What moves elements or changes their type alone keeps the zeros of a weight.
-void OnnxGraphBuilder::KeepTwoOfFour(const Layer& layer, KnownValue& output) {
+void OnnxGraphBuilder::KeepZeros(const Layer& layer, KnownValue& output) {
   if (layer.inputs.empty() || !layer.inputs[0]) return;
-  const TwoOfFour read = known(*layer.inputs[0]).two_of_four;
-  if (layer.op == "Cast" || layer.op == "Identity") output.two_of_four = read;
+  const ZeroPattern read = known(*layer.inputs[0]).zeros;
+  const bool keeps_type = output.type != nullptr && HasZeroPattern(ElementTypeOf(*output.type));
+  if ((layer.op == "Cast" && keeps_type) || layer.op == "Identity") output.zeros = read;
   if (layer.op != "Transpose" || !graph_.value(*layer.inputs[0]).shape) return;
   const std::size_t rank = graph_.value(*layer.inputs[0]).shape->rank();
-  std::vector<std::int64_t> turned(rank);
-  std::iota(turned.begin(), turned.end(), 0);
+  std::vector<std::int64_t> same(rank);
+  std::iota(same.begin(), same.end(), 0);
+  std::vector<std::int64_t> turned = same;
   if (rank >= 2) std::swap(turned[rank - 2], turned[rank - 1]);
   const auto given = layer.attributes.find("perm");
   const bool is_turned = given == layer.attributes.end() ? rank == 2 : given->second == AttributeValue(turned);
-  if (is_turned) output.two_of_four = {read.columns, read.rows};
+  if (is_turned) output.zeros = {read.columns, read.rows, false};
+  if (given != layer.attributes.end() && given->second == AttributeValue(same)) output.zeros = read;
 }
 
 void OnnxGraphBuilder::FoldLayer(const onnx::NodeProto& node, Layer& layer, std::vector<KnownValue>& outputs) {
@@ -633,7 +636,7 @@ void OnnxGraphBuilder::FoldLayer(const onnx::NodeProto& node, Layer& layer, std:
   for (KnownValue& output : outputs) output.constant = true;
   layer.status = LayerStatus::kFree;
   layer.reason = layer.inputs.empty() ? "a constant" : "folded: it depends on constants only";
-  KeepTwoOfFour(layer, outputs[0]);
+  KeepZeros(layer, outputs[0]);
 
   // Elements only where all are there; to look first is cheaper than to make views.
   for (const std::optional<ValueId>& input : layer.inputs)

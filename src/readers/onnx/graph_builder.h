@@ -112,7 +112,7 @@ class OnnxGraphBuilder {
   void FoldLayer(const onnx::NodeProto& node, Layer& layer, std::vector<KnownValue>& outputs);
   Status SetConstantNode(const onnx::NodeProto& node, KnownValue& output);
   static void BecomeCast(Layer& layer, const std::vector<KnownValue>& outputs);
-  void KeepTwoOfFour(const Layer& layer, KnownValue& output);
+  void KeepZeros(const Layer& layer, KnownValue& output);
   void FoldShape(Layer& layer, KnownValue& output);
   void SetElements(KnownValue& value, Tensor tensor);
   std::string UniqueName(std::string name);

@@ -54,7 +54,7 @@ std::vector<std::optional<OperandView>> ViewsOf(const ModelGraph& graph,
     const Value& value = graph.value(*id);
     views.push_back(OperandView{value.name, value.type, value.shape ? &*value.shape : nullptr,
                                 value.kind == ValueKind::kWeight, value.constant ? &*value.constant : nullptr,
-                                value.two_of_four});
+                                value.zeros});
   }
   return views;
 }

@@ -20,6 +20,8 @@ constexpr std::size_t kBlocks = 16;
 constexpr std::size_t kMostSampled = 1024;  // elements
 constexpr std::size_t kWidest = 8;          // bytes of an element
 constexpr std::size_t kLongestNumber = 10;  // bytes of one of protobuf's
+constexpr std::int64_t kFirstFours = 64;
+constexpr std::int64_t kMostZeroPoints = 1 << 20;
 
 bool MayBeWeights(DataType type) {
   return IsFloatingPoint(type) || (IsInteger(type) && BitsPerElement(type) > 0 && BitsPerElement(type) <= 16);
@@ -81,7 +83,8 @@ PackedElements PackedOf(const TensorProto& tensor, const Shape& shape, const Sto
     if (size != expected) return {};
     return {{static_cast<const std::byte*>(data), size}, width, stride};
   };
-  if (tensor.has_raw_data()) return packed(tensor.raw_data().data(), tensor.raw_data().size(), width);
+  const bool is_beside = tensor.data_location() == TensorProto::EXTERNAL;
+  if (tensor.has_raw_data() && !is_beside) return packed(tensor.raw_data().data(), tensor.raw_data().size(), width);
   if (!elements.bytes.empty()) {
     const int field = type == DataType::kF32   ? TensorProto::kFloatDataFieldNumber
                       : type == DataType::kF64 ? TensorProto::kDoubleDataFieldNumber
@@ -108,13 +111,14 @@ std::vector<std::byte> SampleOf(const TensorProto& tensor, const Shape& shape, c
   return SamplePacked(packed.bytes, packed.width, packed.stride);
 }
 
-// Along the middle one of three extents. `is_zero(i)`: of element i.
+// Along the middle one of three extents, by the first so many fours. `is_zero(i)`: of element i.
 template <class IsZero>
-bool HasTwoOfFour(std::int64_t outer, std::int64_t length, std::int64_t inner, const IsZero& is_zero) {
-  if (length % 4 != 0) return false;
+bool HasTwoOfFour(std::int64_t outer, std::int64_t length, std::int64_t inner, const IsZero& is_zero,
+                  std::int64_t most_fours) {
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::int64_t four = 0; four < length / 4; ++four)
       for (std::int64_t i = 0; i < inner; ++i) {
+        if (most_fours-- == 0) return true;
         const std::int64_t first = (o * length + four * 4) * inner + i;
         int others = 0;
         for (std::int64_t k = 0; k < 4; ++k) others += is_zero(first + k * inner) ? 0 : 1;
@@ -137,27 +141,48 @@ double Entropy(const std::array<std::uint32_t, 256>& counts, std::size_t bytes) 
 
 }  // namespace
 
-TwoOfFour TwoOfFourOf(const TensorProto& tensor, const Shape& shape, StoredElements elements) {
+// A zero of f8e8m0 is a number.
+bool HasZeroPattern(DataType type) {
+  return (IsFloatingPoint(type) && BitsPerElement(type) >= 8 && type != DataType::kF8E8M0) || type == DataType::kS8;
+}
+
+ZeroPattern ZeroPatternOf(const TensorProto& tensor, const Shape& shape, const StoredElements& elements) {
   const DataType type = DataTypeOf(tensor.data_type());
   const std::int64_t count = ElementCount(shape);
-  const bool has_type = IsFloatingPoint(type) || type == DataType::kS8;
-  if (!has_type || BitsPerElement(type) % 8 != 0 || shape.rank() < 2 || count < kFewestElements) return {};
+  const bool is_vector = shape.rank() <= 1, is_byte = IsInteger(type) && BitsPerElement(type) == 8;
+  if (is_vector ? !is_byte || count > kMostZeroPoints : !HasZeroPattern(type) || count < kFewestElements) return {};
   const PackedElements packed = PackedOf(tensor, shape, elements);
   if (packed.bytes.empty()) return {};
   const auto sign = IsFloatingPoint(type) ? std::byte{128} : std::byte{0};  // -0 is zero
-  const auto is_zero = [&](std::int64_t i) {
-    const std::byte* element = packed.bytes.data() + static_cast<std::size_t>(i) * packed.stride;
+  const auto is_zero_at = [&](const std::byte* element) {
     std::byte any = element[packed.width - 1] & ~sign;
     for (std::size_t k = 0; k + 1 < packed.width; ++k) any |= element[k];
     return any == std::byte{0};
   };
-  const std::int64_t rows = shape.dims[shape.rank() - 2], columns = shape.dims.back();
-  const TwoOfFour found{HasTwoOfFour(count / (rows * columns), rows, columns, is_zero),
-                        HasTwoOfFour(count / columns, columns, 1, is_zero)};
-  if (found == TwoOfFour{}) return found;
-  std::int64_t first = 0;
-  while (first < count && is_zero(first)) ++first;
-  return first < count ? found : TwoOfFour{};
+  const auto is_zero = [&](std::int64_t i) {
+    return is_zero_at(packed.bytes.data() + static_cast<std::size_t>(i) * packed.stride);
+  };
+  ZeroPattern found;
+  if (is_vector) {
+    found.all = true;
+    for (std::int64_t i = 0; i < count && found.all; ++i) found.all = is_zero(i);
+    return found;
+  }
+  const std::int64_t rows = shape.dims[shape.rank() - 2], columns = shape.dims.back(),
+                     matrices = count / (rows * columns);
+  const auto look = [&](std::int64_t most_fours) {
+    found.rows = found.rows && HasTwoOfFour(matrices, rows, columns, is_zero, most_fours);
+    found.columns = found.columns && HasTwoOfFour(matrices * rows, columns, 1, is_zero, most_fours);
+    return found.rows || found.columns;
+  };
+  found = {rows % 4 == 0, columns % 4 == 0};
+  if (!look(kFirstFours)) return {};
+  // What is zero throughout would be read to its end for nothing.
+  const std::vector<std::byte> sample = SampleOf(tensor, shape, elements);
+  bool any = false;
+  for (std::size_t at = 0; at + packed.width <= sample.size() && !any; at += packed.width)
+    any = !is_zero_at(sample.data() + at);
+  return any && look(count) ? found : ZeroPattern{};
 }
 
 void WeightSampler::Add(const TensorProto& tensor, const Shape& shape, StoredElements elements) {

@@ -41,8 +41,12 @@ class WeightSampler {
   double zeros_ = 0, information_ = 0;  // of the bytes
 };
 
-// Of a matrix of floating-point numbers or 8-bit integers, or several, whose elements lie packed; what is too small to
-// be sampled, or zero throughout, has none. A matrix without the pattern costs its first elements alone.
-TwoOfFour TwoOfFourOf(const onnx::TensorProto& tensor, const Shape& shape, StoredElements elements);
+// Of a matrix of floating-point numbers or signed 8-bit integers, or several; what is too small to be sampled, or zero
+// throughout its sample, has none. Elements that a large file keeps as protobuf's numbers are not looked at. A matrix
+// without the pattern costs no more than its sample, one that has it is read whole. Of a vector of bytes: whether it is
+// zero.
+ZeroPattern ZeroPatternOf(const onnx::TensorProto& tensor, const Shape& shape, const StoredElements& elements);
+// Whether it is looked for in this type.
+bool HasZeroPattern(DataType type);
 
 }  // namespace infimum

@@ -21,6 +21,8 @@ struct Told {
   const void* bias = nullptr;
   int objects = 0;            // made and not destroyed
   std::int32_t refused = -1;  // an algorithm that cannot be planned
+  bool has_segments = true;
+  std::int32_t split = 1, mode = CUSPARSELT_SPLIT_K_MODE_ONE_KERNEL;  // as the library chooses
   cusparseStatus_t status_of_plan = CUSPARSE_STATUS_NOT_SUPPORTED;
   std::size_t workspace = 1024;
 
@@ -82,8 +84,8 @@ Functions Made() {
     ++told->objects;
     told->settings = {{CUSPARSELT_MATMUL_ALG_CONFIG_ID, 2},
                       {CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID, 4},
-                      {CUSPARSELT_MATMUL_SPLIT_K, 1},
-                      {CUSPARSELT_MATMUL_SPLIT_K_MODE, 0},
+                      {CUSPARSELT_MATMUL_SPLIT_K, told->split},
+                      {CUSPARSELT_MATMUL_SPLIT_K_MODE, told->mode},
                       {CUSPARSELT_MATMUL_SPLIT_K_BUFFERS, 0}};
     return CUSPARSE_STATUS_SUCCESS;
   };
@@ -93,7 +95,11 @@ Functions Made() {
   };
   lt.MatmulAlgSetAttribute = [](const cusparseLtHandle_t*, cusparseLtMatmulAlgSelection_t*,
                                 cusparseLtMatmulAlgAttribute_t attribute, const void* data, std::size_t size) {
-    std::memcpy(&told->settings[attribute], data, size);
+    std::int32_t value = 0;
+    std::memcpy(&value, data, size);
+    if (attribute == CUSPARSELT_MATMUL_SPLIT_K_MODE && value == CUSPARSELT_INVALID_MODE)
+      return CUSPARSE_STATUS_INVALID_VALUE;
+    told->settings[attribute] = value;
     return CUSPARSE_STATUS_SUCCESS;
   };
   lt.MatmulAlgGetAttribute = [](const cusparseLtHandle_t*, const cusparseLtMatmulAlgSelection_t*,
@@ -104,6 +110,7 @@ Functions Made() {
   lt.MatmulPlanInit = [](const cusparseLtHandle_t*, cusparseLtMatmulPlan_t*, const cusparseLtMatmulDescriptor_t*,
                          const cusparseLtMatmulAlgSelection_t*) {
     if (told->settings[CUSPARSELT_MATMUL_ALG_CONFIG_ID] == told->refused) return told->status_of_plan;
+    if (told->settings[CUSPARSELT_MATMUL_SPLIT_K] < 0 && !told->has_segments) return CUSPARSE_STATUS_NOT_SUPPORTED;
     ++told->objects;
     return CUSPARSE_STATUS_SUCCESS;
   };
@@ -173,18 +180,19 @@ TEST_F(CusparseLtCalls, WeightsAreTheFirstMatrix) {
 
 TEST_F(CusparseLtCalls, AlgorithmsInEachTier) {
   told_.refused = 1;
-  Matmul matmul(lt_, handle_, kGemm, 4096);
+  Matmul matmul(lt_, handle_, kGemm, 4096, 9);
   const auto names = [](const std::vector<cublaslt::Algorithm>& algorithms) {
     std::vector<std::string> all;
     for (const cublaslt::Algorithm& algorithm : algorithms) all.push_back(cublaslt::Format(algorithm, true));
     return all;
   };
-  EXPECT_THAT(names(cublaslt::Heuristic(matmul)), ElementsAre("alg=2_splitk=1_mode=0_buffers=0"));
+  EXPECT_THAT(names(cublaslt::Heuristic(matmul)),
+              ElementsAre("alg=2_splitk=1_mode=0_buffers=0", "alg=2_splitk=-1_mode=0_buffers=0"));
   EXPECT_THAT(names(cublaslt::BestOfEach(matmul, 768, 100)),
-              ElementsAre("alg=2_splitk=1_mode=0_buffers=0", "alg=0_splitk=1_mode=0_buffers=0",
-                          "alg=3_splitk=1_mode=0_buffers=0"));
+              ElementsAre("alg=2_splitk=1_mode=0_buffers=0", "alg=2_splitk=-1_mode=0_buffers=0",
+                          "alg=0_splitk=1_mode=0_buffers=0", "alg=3_splitk=1_mode=0_buffers=0"));
   const std::vector<std::string> all = names(cublaslt::Exhaustive(matmul, 768, 100));
-  EXPECT_EQ(all.size(), 3U + 3U * 2 * 9);  // nine splits of each, in one kernel and in two
+  EXPECT_EQ(all.size(), 4U + 3U * 3 * 9);  // nine splits of each, in three modes
   for (const std::string& name : all) {
     const std::optional<cublaslt::Algorithm> read = cublaslt::ParseAlgorithm(name, true);
     ASSERT_TRUE(read) << name;
@@ -193,6 +201,28 @@ TEST_F(CusparseLtCalls, AlgorithmsInEachTier) {
   }
   EXPECT_THAT(cublaslt::ParseAlgorithm("alg=2_splitk=1", true), std::nullopt);
   EXPECT_THAT(cublaslt::ParseAlgorithm("alg=2_splitk=1_mode=0_buffers=0x", true), std::nullopt);
+}
+
+// As before Hopper.
+TEST_F(CusparseLtCalls, SegmentsOfTheDepthAreOfDevicesThatHaveThem) {
+  Matmul ampere(lt_, handle_, kGemm, 4096, 8);
+  EXPECT_EQ(cublaslt::Heuristic(ampere).size(), 1U);
+  told_.has_segments = false;
+  Matmul other(lt_, handle_, kGemm, 4096, 9);
+  EXPECT_EQ(cublaslt::Heuristic(other).size(), 1U);
+}
+
+// What cuts the depth by itself there is what is not split, of each algorithm.
+TEST_F(CusparseLtCalls, BlackwellCutsTheDepthItself) {
+  told_.split = -1;
+  told_.mode = CUSPARSELT_HEURISTIC;
+  Matmul matmul(lt_, handle_, kGemm, 4096, 10);
+  std::vector<std::string> names;
+  for (const cublaslt::Algorithm& algorithm : cublaslt::BestOfEach(matmul, 768, 100))
+    names.push_back(cublaslt::Format(algorithm, true));
+  EXPECT_THAT(names, ElementsAre("alg=2_splitk=-1_mode=0_buffers=0", "alg=2_splitk=-1_mode=4_buffers=0",
+                                 "alg=2_splitk=-1_mode=6_buffers=0", "alg=0_splitk=-1_mode=0_buffers=0",
+                                 "alg=1_splitk=-1_mode=0_buffers=0", "alg=3_splitk=-1_mode=0_buffers=0"));
 }
 
 TEST_F(CusparseLtCalls, RefusalsAndFaultsAreToldApart) {
@@ -210,7 +240,7 @@ TEST_F(CusparseLtCalls, RefusalsAndFaultsAreToldApart) {
   EXPECT_THROW(Matmul(lt_, handle_, doubles, 4096), std::runtime_error);
 }
 
-// A plan knows its bias's address: another one needs another plan, once.
+// A plan knows its bias's address from then on, also where copies of constants are rotated.
 TEST_F(CusparseLtCalls, CompressedOnceAndRunWithItsBias) {
   cublaslt::Gemm gemm = kGemm;
   gemm.bias = "f16";
@@ -222,16 +252,17 @@ TEST_F(CusparseLtCalls, CompressedOnceAndRunWithItsBias) {
   EXPECT_EQ(matmul.buffer(), 64U);
   EXPECT_NE(told_.bias, nullptr);
   char memory[16] = {};
-  matmul.Compress(memory + 4, memory, memory, nullptr);
+  cublaslt::Matmul::Tensors tensors{
+      .a = memory, .b = memory + 4, .bias = memory + 8, .addend = memory + 1, .result = memory + 2};
   told_.calls.clear();
-  const cublaslt::Matmul::Tensors tensors{
-      .a = memory, .b = memory, .bias = memory + 8, .addend = memory + 1, .result = memory + 2};
+  matmul.Compress(tensors, memory, memory, nullptr);
+  EXPECT_EQ(told_.bias, memory + 8);
+  const int objects = told_.objects;
+  tensors.bias = memory + 9;
   matmul.Run(tensors, nullptr, nullptr);
   EXPECT_EQ(told_.bias, memory + 8);
-  EXPECT_THAT(told_.calls, ElementsAre("run 0.500000 1.000000 added to streams 1"));
-  const int objects = told_.objects;
-  matmul.Run(tensors, nullptr, nullptr);
   EXPECT_EQ(told_.objects, objects);
+  EXPECT_THAT(told_.calls, ElementsAre("compress 4", "run 0.500000 1.000000 added to streams 1"));
   EXPECT_EQ(Version(lt_), "0.10.0");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "microbench/gpu/bound_program.h"
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cublaslt/calls/cublaslt_gemm.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
@@ -219,9 +220,9 @@ constexpr const char* kRecording = R"({"schema":"infimum.gemm-recording/1","libr
                  "algo=7_tile=20_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0"],
     "ids":[3,7,9,11],
     "capabilities":{
-      "3":{"tiles":[5],"stages":[1],"splits_k":false,"reductions":0,"swizzles":0,"custom":0},
-      "7":{"tiles":[18,20],"stages":[2,3],"splits_k":false,"reductions":0,"swizzles":1,"custom":0},
-      "9":{"tiles":[4],"stages":[0],"splits_k":true,"reductions":3,"swizzles":0,"custom":1}},
+      "3":{"tiles":[5],"stages":[1],"splits_k":false,"reductions":[],"swizzles":0,"custom":0},
+      "7":{"tiles":[18,20],"stages":[2,3],"splits_k":false,"reductions":[],"swizzles":1,"custom":0},
+      "9":{"tiles":[4],"stages":[0],"splits_k":true,"reductions":[1,2],"swizzles":0,"custom":1}},
     "accepted":["algo=9_tile=4_stages=0_splitk=2_red=1_swz=0_custom=0_inner=0_cluster=0",
                 "algo=9_tile=4_stages=0_splitk=1_red=0_swz=0_custom=1_inner=0_cluster=0",
                 "algo=9_tile=4_stages=0_splitk=2_red=2_swz=0_custom=1_inner=0_cluster=0",
@@ -300,7 +301,7 @@ class SilentGemmLibrary : public GemmLibrary {
   std::string words_;
 };
 
-// Of sparse weights: what its call keeps of them is there before it runs.
+// Of sparse weights.
 class SparseGemmLibrary : public SilentGemmLibrary {
  public:
   SparseGemmLibrary() : SilentGemmLibrary("") {}
@@ -325,27 +326,24 @@ class SparseGemmLibrary : public SilentGemmLibrary {
     std::optional<cublaslt::Capabilities> CapabilitiesOf(std::int32_t) override { return cublaslt::Capabilities(); }
     bool Accepts(const cublaslt::Algorithm&) override { return true; }
   };
-  // Keeps the address of b in its own memory, and writes it into the result.
+  // Compressed is b's first byte; what runs adds one to what it finds there.
   class Call : public GemmCall {
    public:
     Bytes workspace() const override { return {}; }
-    Bytes own_memory() const override { return Bytes{sizeof(void*)}; }
-    Status Prepare(const std::vector<void*>& tensors, void* own, Gpu::Stream) override {
-      own_ = static_cast<void**>(own);
-      *own_ = tensors[1];
+    Bytes compressed() const override { return Bytes{1}; }
+    Bytes compression_memory() const override { return Bytes{8}; }
+    Status Compress(const std::vector<void*>& tensors, void* memory, Gpu::Stream) override {
+      *static_cast<char*>(memory) = static_cast<char>(*static_cast<char*>(tensors[1]) + 10);
       return {};
     }
     Status Enqueue(const std::vector<void*>& tensors, void*, Gpu::Stream) override {
-      *static_cast<void**>(tensors.back()) = *own_;
+      *static_cast<char*>(tensors.back()) = static_cast<char>(*static_cast<char*>(tensors[1]) + 1);
       return {};
     }
-
-   private:
-    void** own_ = nullptr;
   };
 };
 
-TEST(GemmOffers, SparseWeightsAreKeptBeforeTheCallRuns) {
+TEST(GemmOffers, SparseWeightsAreCompressedInTheirPlace) {
   const auto library = std::make_shared<SparseGemmLibrary>();
   const Workload workload = testing::ParsedWorkload(kSparse);
   EXPECT_THAT(GemmOffers(library, testing::ParsedWorkload(kPlain), NumericContract::kF16, CandidateTier::kEngine),
@@ -363,14 +361,22 @@ TEST(GemmOffers, SparseWeightsAreKeptBeforeTheCallRuns) {
                           "cusparselt/alg=1_splitk=1_mode=0_buffers=0/b=transposed",
                           "cusparselt/alg=0_splitk=1_mode=0_buffers=0/b=transposed"));
   PretendedGpu gpu({});
-  Result<std::unique_ptr<GpuProgram>> program = offers[0].make(gpu);
-  ASSERT_TRUE(program.ok());
-  void* result = nullptr;
-  int b = 0;
-  ASSERT_TRUE((*program)->Bind({nullptr, &b, &result}, nullptr).ok());
-  ASSERT_TRUE((*program)->Prepare().ok());
-  ASSERT_TRUE((*program)->Enqueue(gpu.stream()).ok());
-  EXPECT_EQ(result, &b);
+  Result<std::unique_ptr<GpuProgram>> made = offers[0].make(gpu);
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ((*made)->bindings()[1].rewritten, Bytes{1});
+  // Copies of the constant, for caches that have none of it, are copies of what was compressed, and as small.
+  char a = 0, b[2] = {5, 7}, result = 0;
+  BoundProgram program(gpu, *std::move(made), {&a, &b, &result}, nullptr, {1});
+  EXPECT_EQ(program.constants(), Bytes{1});
+  ASSERT_TRUE(program.Prepare().ok());
+  EXPECT_EQ(b[0], 15);
+  EXPECT_EQ(b[1], 7);
+  ASSERT_TRUE(program.RotateConstants(3).ok());
+  b[0] = 0;
+  for (const int expected : {16, 16, 1}) {
+    ASSERT_TRUE(program.Enqueue(gpu.stream()).ok());
+    EXPECT_EQ(result, expected);
+  }
 }
 
 // What a benchmark multiplies has the zeros that its layer says.

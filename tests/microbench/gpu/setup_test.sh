@@ -32,6 +32,7 @@ unset CUDACXX INFIMUM_GPU
 for part in "$cache"/{tools,onednn,onnx,frameworks}-*; do ln -s "$part" "$scratch/cache/"; done
 export INFIMUM_CACHE=$scratch/cache
 CUDA12_DIR=$INFIMUM_CACHE/${CUDA12_DIR##*/} CUDA13_DIR=$INFIMUM_CACHE/${CUDA13_DIR##*/}
+CUSPARSELT_DIR=$INFIMUM_CACHE/${CUSPARSELT_DIR##*/}
 
 expect() { grep -qF -- "$1" "$scratch/said" || { cat "$scratch/said" >&2; fail "it did not say: $1"; }; }
 driver() { printf '#!/bin/sh\necho %s\n' "$1" >"$scratch/bin/nvidia-smi"; chmod +x "$scratch/bin/nvidia-smi"; }
@@ -74,4 +75,7 @@ check_driver() {
   INFIMUM_CUDA_LIBRARIES=$3/lib "$build/bin/cuda_kernels_tests" --gtest_brief=1 --gtest_filter='*KernelsOf*:KernelCompiler*'
 }
 check_driver 550.54.14 12.9 "$CUDA12_DIR"
+[[ ! -d $CUSPARSELT_DIR ]] || fail "cuSPARSELt of CUDA 13 was fetched beside CUDA 12"
 check_driver 580.65.06 13.0 "$CUDA13_DIR"
+[[ -f $CUSPARSELT_DIR/lib/libcusparseLt.so.0 && -d $CUSPARSELT_DIR/licenses ]] || fail "cuSPARSELt is not whole"
+"$build/bin/cusparselt_tests" --gtest_brief=1

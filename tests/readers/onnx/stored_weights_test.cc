@@ -32,8 +32,9 @@ constexpr std::int64_t kCount = 4096 * 1024;
 const Form kForms[] = {
     {"PerTensor", "float", "int8[4096, 1024] w, float s, int8 z", "f = DequantizeLinear (w, s, z) y = MatMul (x, f)",
      "f32:s8:f32 a=1x2x4096 b=1x4096x1024 bias=no weights=const", kCount, 0},
-    {"PerColumn", "float", "int8[4096, 1024] w, float[1024] s, int8[1024] z",
-     "f = DequantizeLinear <axis = 1> (w, s, z) y = MatMul (x, f)", "scales=4096x1:f32:s8", kCount, 1024 * 4 + 1024},
+    {"PerColumnOfZeros", "float", "int8[4096, 1024] w, float[1024] s, int8[1024] z",
+     "f = DequantizeLinear <axis = 1> (w, s, z) y = MatMul (x, f)", "weights=const scales=4096x1:f32", kCount,
+     1024 * 4},
     {"PerColumnWithoutZeros", "float", "int8[4096, 1024] w, float[1024] s",
      "f = DequantizeLinear (w, s) y = MatMul (x, f)", "scales=4096x1:f32", kCount, 1024 * 4},
     {"PerRow", "float", "int8[4096, 1024] w, float[4096] s", "f = DequantizeLinear <axis = 0> (w, s) y = MatMul (x, f)",

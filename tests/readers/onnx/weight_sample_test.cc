@@ -187,8 +187,8 @@ std::vector<float> SparseWeights(std::size_t count) {
   return weights;
 }
 
-TwoOfFour Pattern(const TensorProto& tensor) {
-  return TwoOfFourOf(tensor, Shape{{tensor.dims().begin(), tensor.dims().end()}}, {});
+ZeroPattern Pattern(const TensorProto& tensor) {
+  return ZeroPatternOf(tensor, Shape{{tensor.dims().begin(), tensor.dims().end()}}, {});
 }
 
 TEST(WeightSample, ZerosWhereSparseTensorCoresWantThem) {
@@ -197,7 +197,7 @@ TEST(WeightSample, ZerosWhereSparseTensorCoresWantThem) {
     return RawTensor(BytesOf(weights));
   };
   // The pattern of SparseWeights() goes both ways.
-  EXPECT_EQ(Pattern(of_rows(SparseWeights(8192), {})), (TwoOfFour{true, true}));
+  EXPECT_EQ(Pattern(of_rows(SparseWeights(8192), {})), (ZeroPattern{true, true, false}));
   // A third one in the last four of a row, of a column.
   std::vector<float> rows = SparseWeights(8192), columns = rows;
   const auto fill = [](std::vector<float>& weights, std::size_t first, std::size_t step) {
@@ -206,24 +206,38 @@ TEST(WeightSample, ZerosWhereSparseTensorCoresWantThem) {
     return 0.0F;
   };
   fill(rows, 8192 - 4, 1);
-  EXPECT_EQ(Pattern(RawTensor(BytesOf(rows))), (TwoOfFour{false, false}));
+  EXPECT_EQ(Pattern(RawTensor(BytesOf(rows))), (ZeroPattern{}));
   // Two rows of each four that are zero throughout: along the rows alone.
   for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = i / kColumns % 4 < 2 ? 0.0F : 1.0F;
-  EXPECT_EQ(Pattern(RawTensor(BytesOf(columns))), (TwoOfFour{true, false}));
+  EXPECT_EQ(Pattern(RawTensor(BytesOf(columns))), (ZeroPattern{true, false, false}));
   fill(columns, 64 * 124 + 63, kColumns);
-  EXPECT_EQ(Pattern(RawTensor(BytesOf(columns))), (TwoOfFour{}));
-  EXPECT_EQ(Pattern(RawTensor(BytesOf(Normal(8192)))), (TwoOfFour{}));
-  EXPECT_EQ(Pattern(RawTensor(std::string(32768, '\0'))), (TwoOfFour{}));
-  EXPECT_EQ(Pattern(of_rows(SparseWeights(2048), {})), (TwoOfFour{}));
-  EXPECT_EQ(Pattern(TensorOf(8192)), (TwoOfFour{}));  // no elements
+  EXPECT_EQ(Pattern(RawTensor(BytesOf(columns))), (ZeroPattern{}));
+  EXPECT_EQ(Pattern(RawTensor(BytesOf(Normal(8192)))), (ZeroPattern{}));
+  EXPECT_EQ(Pattern(RawTensor(std::string(32768, '\0'))), (ZeroPattern{}));
+  EXPECT_EQ(Pattern(of_rows(SparseWeights(2048), {})), (ZeroPattern{}));
+  EXPECT_EQ(Pattern(TensorOf(8192)), (ZeroPattern{}));  // no elements
+  // A zero of f8e8m0 is a number; 4 bits are not looked at.
+  EXPECT_EQ(Pattern(RawTensor(std::string(8192, '\0') + std::string(8192, '1'), TensorProto::FLOAT8E8M0, 8)),
+            (ZeroPattern{}));
+  // Zero points that are none, however many.
+  const auto zero_points = [](std::string bytes) {
+    TensorProto tensor;
+    tensor.set_data_type(TensorProto::INT8);
+    tensor.add_dims(static_cast<std::int64_t>(bytes.size()));
+    tensor.set_raw_data(bytes);
+    return Pattern(tensor).all;
+  };
+  EXPECT_TRUE(zero_points(std::string(5000, '\0')));
+  EXPECT_FALSE(zero_points(std::string(5000, '\0') + "1"));
   // 62 rows are no fours.
   TensorProto cut = TensorOf(62 * kColumns + 4 * kColumns * 64);
-  EXPECT_EQ(Pattern(cut), (TwoOfFour{}));
+  EXPECT_EQ(Pattern(cut), (ZeroPattern{}));
 }
 
 // The product that the weights belong to, however they are given to it.
 std::string ProductOf(const std::string& nodes, const std::string& x = "float[4, 128] x", bool dense = false) {
-  onnx::ModelProto model = infimum::ModelOf("g (" + x + ") => (y) { " + nodes + " }");
+  onnx::ModelProto model =
+      infimum::ModelOf("g (" + x + ") => (y) <float s = {0.1}, int8 z = {0}, int8 five = {5}> { " + nodes + " }");
   *model.mutable_graph()->add_initializer() = RawTensor(BytesOf(dense ? Normal(8192) : SparseWeights(8192)));
   const Result<ModelGraph> graph = TryRead(model);
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
@@ -240,7 +254,17 @@ TEST(WeightSample, ProductsOfSparseWeightsSaySo) {
   EXPECT_THAT(ProductOf("y = Gemm <transB = 1> (x, w)", "float[4, 64] x"), is_sparse);
   EXPECT_THAT(ProductOf("t = Transpose (w) y = MatMul (x, t)", "float[4, 64] x"), is_sparse);
   EXPECT_THAT(ProductOf("c = Cast <to = 10> (w) y = MatMul (x, c)", "float16[4, 128] x"), is_sparse);
-  // Another matrix than the one that was looked at, or no constant.
+  EXPECT_THAT(ProductOf("t = Transpose <perm = [0, 1]> (w) y = MatMul (x, t)"), is_sparse);
+  EXPECT_THAT(ProductOf("c = Cast <to = 3> (w) d = DequantizeLinear (c, s) y = MatMul (x, d)"), is_sparse);
+  EXPECT_THAT(ProductOf("c = Cast <to = 3> (w) d = DequantizeLinear (c, s, z) y = MatMul (x, d)"), is_sparse);
+  EXPECT_THAT(ProductOf("c = Cast <to = 3> (w) d = DequantizeLinear (c, s, five) y = MatMul (x, d)"),
+              Not(HasSubstr("sparsity")));
+  EXPECT_THAT(ProductOf("c = Cast <to = 3> (w) d = DequantizeLinear (c, s) t = Transpose (d) y = MatMul (x, t)",
+                        "float[4, 64] x"),
+              is_sparse);
+  // Another matrix than the one that was looked at, of too few bits, or no constant.
+  EXPECT_THAT(ProductOf("c = Cast <to = 22> (w) d = DequantizeLinear (c, s) y = MatMul (x, d)"),
+              Not(HasSubstr("sparsity")));
   EXPECT_THAT(ProductOf("n = Neg (w) y = MatMul (x, n)"), Not(HasSubstr("sparsity")));
   EXPECT_THAT(ProductOf("n = Add (w, b) y = MatMul (x, n)", "float[4, 128] x, float[128, 64] b"),
               HasSubstr("weights=variable"));

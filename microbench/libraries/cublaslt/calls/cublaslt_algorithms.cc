@@ -44,15 +44,14 @@ void ForEachSetting(std::int32_t id, const Capabilities& capabilities, std::int6
       algorithm.stages = stages;
       for (algorithm.custom = 0; algorithm.custom <= capabilities.most_custom; ++algorithm.custom) {
         for (algorithm.swizzle = 0; algorithm.swizzle <= capabilities.most_swizzles; ++algorithm.swizzle) {
-          algorithm.split_k = 1;
+          algorithm.split_k = capabilities.unsplit;
           algorithm.reduction = 0;
           if (!visit(algorithm)) return;
           if (!capabilities.splits_k) continue;
           for (const std::int32_t split : kSplits) {
             if (split > depth) break;
             algorithm.split_k = split;
-            for (std::int32_t reduction = 1; reduction <= capabilities.reductions; reduction <<= 1) {
-              if ((capabilities.reductions & reduction) == 0) continue;
+            for (const std::int32_t reduction : capabilities.reductions) {
               algorithm.reduction = reduction;
               if (!visit(algorithm)) return;
             }

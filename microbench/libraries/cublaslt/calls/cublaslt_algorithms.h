@@ -45,8 +45,9 @@ struct Capabilities {
   std::vector<std::int32_t> tiles{0};
   std::vector<std::int32_t> stages{0};
   bool splits_k = false;
-  std::int32_t reductions = 0;     // bits of the schemes that it has
-  std::int32_t most_swizzles = 0;  // 0 to this
+  std::int32_t unsplit = 1;                // the split of a depth that is whole, or is cut as the library likes
+  std::vector<std::int32_t> reductions{};  // the schemes that it has
+  std::int32_t most_swizzles = 0;          // 0 to this
   std::int32_t most_custom = 0;
 
   friend bool operator==(const Capabilities&, const Capabilities&) = default;

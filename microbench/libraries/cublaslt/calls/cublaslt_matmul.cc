@@ -261,7 +261,9 @@ std::optional<Capabilities> Matmul::CapabilitiesOf(std::int32_t id) {
   capabilities.tiles = list(CUBLASLT_ALGO_CAP_TILE_IDS);
   capabilities.stages = list(CUBLASLT_ALGO_CAP_STAGES_IDS);
   capabilities.splits_k = number(CUBLASLT_ALGO_CAP_SPLITK_SUPPORT) != 0;
-  capabilities.reductions = number(CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK);
+  const std::int32_t schemes = number(CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK);
+  for (std::int32_t scheme = 1; scheme > 0 && scheme <= schemes; scheme <<= 1)
+    if ((schemes & scheme) != 0) capabilities.reductions.push_back(scheme);
   capabilities.most_swizzles = number(CUBLASLT_ALGO_CAP_CTA_SWIZZLING_SUPPORT);
   capabilities.most_custom = number(CUBLASLT_ALGO_CAP_CUSTOM_OPTION_MAX);
   return capabilities;

@@ -1,5 +1,7 @@
 #include "cusparselt_matmul.h"
 
+#include <cuda_runtime_api.h>
+
 #include <stdexcept>
 #include <utility>
 
@@ -16,6 +18,8 @@ using cublaslt::Algorithm;
 alignas(16) const unsigned char kSomewhere[16] = {};
 
 constexpr std::uint32_t kAlignment = 16;  // bytes: that of every tensor here is more
+constexpr std::int32_t kSegments = -1;    // in place of a split: the library's own segments of the depth
+constexpr int kHopper = 9;                // devices after it have other ways to cut a depth than those before
 
 cusparseComputeType SumsOf(const cublaslt::Gemm& gemm) {
   if (gemm.sums == "s32") return CUSPARSE_COMPUTE_32I;
@@ -48,8 +52,16 @@ void Check(const Functions& lt, cusparseStatus_t status, const char* step) {
                            ": " + lt.GetErrorString(status));
 }
 
-Matmul::Matmul(const Functions& lt, const cusparseLtHandle_t& handle, cublaslt::Gemm gemm, std::size_t most_workspace)
-    : lt_(lt), handle_(handle), gemm_(std::move(gemm)), most_workspace_(most_workspace) {
+int DeviceMajor() {
+  int device = 0, major = 0;
+  const bool is_known = cudaGetDevice(&device) == cudaSuccess &&
+                        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess;
+  return is_known ? major : 0;
+}
+
+Matmul::Matmul(const Functions& lt, const cusparseLtHandle_t& handle, cublaslt::Gemm gemm, std::size_t most_workspace,
+               int device)
+    : lt_(lt), handle_(handle), gemm_(std::move(gemm)), most_workspace_(most_workspace), device_(device) {
   try {
     Build();
   } catch (...) {
@@ -103,17 +115,23 @@ void Matmul::Build() {
   if (gemm_.activation == "relu") Describe(CUSPARSELT_MATMUL_ACTIVATION_RELU, int{1});
   if (gemm_.activation == "gelu_tanh") Describe(CUSPARSELT_MATMUL_ACTIVATION_GELU, int{1});
   if (!gemm_.bias.empty()) {
-    if (gemm_.bias != AddendTypeOf(gemm_) && gemm_.bias != "f32")
-      throw std::runtime_error("unsupported: cuSPARSELt's bias is of the result's type or f32");
+    // No attribute says its type.
+    if (gemm_.bias != AddendTypeOf(gemm_))
+      throw std::runtime_error("unsupported: cuSPARSELt's bias is of the type that is added");
     Describe(CUSPARSELT_MATMUL_BIAS_POINTER, static_cast<const void*>(kSomewhere));
   }
+  AskForSelection();
+  preferred_.id = Setting(CUSPARSELT_MATMUL_ALG_CONFIG_ID);
+  preferred_.split_k = Setting(CUSPARSELT_MATMUL_SPLIT_K);
+}
+
+// As the library would choose; what was chosen before is forgotten.
+void Matmul::AskForSelection() {
+  FreePlan();
+  if (std::exchange(has_selection_, false)) (void)lt_.MatmulAlgSelectionDestroy(&selection_);
   Check(lt_, lt_.MatmulAlgSelectionInit(&handle_, &selection_, &description_, CUSPARSELT_MATMUL_ALG_DEFAULT),
         "asking for its choice");
   has_selection_ = true;
-  preferred_.id = Setting(CUSPARSELT_MATMUL_ALG_CONFIG_ID);
-  preferred_.split_k = Setting(CUSPARSELT_MATMUL_SPLIT_K);
-  preferred_.reduction = Setting(CUSPARSELT_MATMUL_SPLIT_K_MODE);
-  preferred_.custom = Setting(CUSPARSELT_MATMUL_SPLIT_K_BUFFERS);
 }
 
 std::int32_t Matmul::Setting(cusparseLtMatmulAlgAttribute_t attribute) {
@@ -123,7 +141,23 @@ std::int32_t Matmul::Setting(cusparseLtMatmulAlgAttribute_t attribute) {
   return value;
 }
 
-std::vector<Algorithm> Matmul::Suggestions() { return {preferred_}; }
+std::vector<Algorithm> Matmul::Suggestions() {
+  std::vector<Algorithm> suggestions{preferred_};
+  const auto add = [&](std::int32_t split, std::int32_t mode) {
+    Algorithm other = preferred_;
+    other.split_k = split;
+    other.reduction = mode;
+    if (other != preferred_) suggestions.push_back(other);
+  };
+  if (device_ == kHopper)
+    for (const std::int32_t split : {1, kSegments}) add(split, 0);
+  if (device_ > kHopper)
+    for (const std::int32_t mode : {CUSPARSELT_DATAPARALLEL, CUSPARSELT_STREAMK}) add(kSegments, mode);
+  std::vector<Algorithm> accepted;
+  for (const Algorithm& suggestion : suggestions)
+    if (Accepts(suggestion)) accepted.push_back(suggestion);
+  return accepted;
+}
 
 std::vector<std::int32_t> Matmul::Ids() {
   std::vector<std::int32_t> ids;
@@ -134,7 +168,9 @@ std::vector<std::int32_t> Matmul::Ids() {
 std::optional<cublaslt::Capabilities> Matmul::CapabilitiesOf(std::int32_t) {
   cublaslt::Capabilities capabilities;
   capabilities.splits_k = true;
-  capabilities.reductions = CUSPARSELT_SPLIT_K_MODE_ONE_KERNEL | CUSPARSELT_SPLIT_K_MODE_TWO_KERNELS;
+  capabilities.unsplit = preferred_.split_k;
+  capabilities.reductions = {CUSPARSELT_SPLIT_K_MODE_ONE_KERNEL, CUSPARSELT_SPLIT_K_MODE_TWO_KERNELS,
+                             CUSPARSELT_SPLITK};
   return capabilities;
 }
 
@@ -153,13 +189,11 @@ void Matmul::Choose(const Algorithm& algorithm) {
   const auto set = [&](cusparseLtMatmulAlgAttribute_t attribute, const std::int32_t& value) {
     Check(lt_, lt_.MatmulAlgSetAttribute(&handle_, &selection_, attribute, &value, sizeof value), "choosing settings");
   };
+  AskForSelection();
   set(CUSPARSELT_MATMUL_ALG_CONFIG_ID, algorithm.id);
-  set(CUSPARSELT_MATMUL_SPLIT_K, algorithm.split_k);
-  // Of a depth that is not split they are the library's.
-  if (algorithm.split_k != 1) {
-    set(CUSPARSELT_MATMUL_SPLIT_K_MODE, algorithm.reduction);
-    if (algorithm.custom > 0) set(CUSPARSELT_MATMUL_SPLIT_K_BUFFERS, algorithm.custom);
-  }
+  if (algorithm.split_k != preferred_.split_k) set(CUSPARSELT_MATMUL_SPLIT_K, algorithm.split_k);
+  if (algorithm.reduction > 0) set(CUSPARSELT_MATMUL_SPLIT_K_MODE, algorithm.reduction);
+  if (algorithm.custom > 0) set(CUSPARSELT_MATMUL_SPLIT_K_BUFFERS, algorithm.custom);
   MakePlan(kSomewhere);
   Check(lt_, lt_.MatmulGetWorkspace(&handle_, &plan_, &workspace_), "asking for its scratch memory");
   if (workspace_ > most_workspace_)
@@ -172,20 +206,18 @@ void Matmul::MakePlan(const void* bias) {
   if (!gemm_.bias.empty()) Describe(CUSPARSELT_MATMUL_BIAS_POINTER, bias);
   Check(lt_, lt_.MatmulPlanInit(&handle_, &plan_, &description_, &selection_), "checking the settings");
   has_plan_ = true;
-  bias_ = bias;
 }
 
 void Matmul::Prune(const void* dense, void* pruned, cudaStream_t stream) {
   Check(lt_, lt_.SpMMAPrune(&handle_, &description_, dense, pruned, CUSPARSELT_PRUNE_SPMMA_STRIP, stream), "pruning");
 }
 
-void Matmul::Compress(const void* pruned, void* compressed, void* buffer, cudaStream_t stream) {
-  Check(lt_, lt_.SpMMACompress(&handle_, &plan_, pruned, compressed, buffer, stream), "compressing");
+void Matmul::Compress(const cublaslt::Matmul::Tensors& tensors, void* compressed, void* buffer, cudaStream_t stream) {
+  if (!gemm_.bias.empty()) MakePlan(tensors.bias);
+  Check(lt_, lt_.SpMMACompress(&handle_, &plan_, tensors.b, compressed, buffer, stream), "compressing");
 }
 
 void Matmul::Run(const cublaslt::Matmul::Tensors& tensors, void* workspace, cudaStream_t stream) {
-  // A plan has the address of its bias.
-  if (!gemm_.bias.empty() && tensors.bias != bias_) MakePlan(tensors.bias);
   const auto alpha = static_cast<float>(gemm_.factor), beta = gemm_.addend ? 1.0F : 0.0F;
   // Where nothing is added, beta is 0 and the addend is not read.
   const void* const addend = gemm_.addend ? tensors.addend : tensors.result;

@@ -5,7 +5,7 @@
 //                             .b_sparse = true};
 //   Matmul matmul(functions, handle, gemm, 32 << 20);
 //   matmul.Choose(cublaslt::Heuristic(matmul)[0]);
-//   matmul.Compress(b, compressed, buffer, stream);               // matmul.compressed(), matmul.buffer() bytes
+//   matmul.Compress(tensors, compressed, buffer, stream);         // matmul.compressed(), matmul.buffer() bytes
 //   matmul.Run({.a = a, .b = compressed, .result = result}, workspace, stream);
 //
 // Matrices are as in cublaslt_matmul.h: the structured one is b, their first. Algorithms are named as cublaslt::Format
@@ -59,15 +59,20 @@ std::string Version(const Functions& lt);
 // fails.
 void Check(const Functions& lt, cusparseStatus_t status, const char* step);
 
+// Of the current device's compute capability; 0 where there is none.
+int DeviceMajor();
+
 class Matmul : public cublaslt::Answers {
  public:
-  // All live longer; `most_workspace`: scratch memory that an algorithm may use.
-  Matmul(const Functions& lt, const cusparseLtHandle_t& handle, cublaslt::Gemm gemm, std::size_t most_workspace);
+  // All live longer; `most_workspace`: scratch memory that an algorithm may use; `device`: the major number of its
+  // compute capability, which decides how a depth may be cut.
+  Matmul(const Functions& lt, const cusparseLtHandle_t& handle, cublaslt::Gemm gemm, std::size_t most_workspace,
+         int device = DeviceMajor());
   Matmul(const Matmul&) = delete;
   Matmul& operator=(const Matmul&) = delete;
   ~Matmul() override;
 
-  // Its own choice alone: it ranks no others.
+  // Its own choice, and on devices that have them the same by segments of the depth: it ranks no others.
   std::vector<cublaslt::Algorithm> Suggestions() override;
   std::vector<std::int32_t> Ids() override;
   std::optional<cublaslt::Capabilities> CapabilitiesOf(std::int32_t id) override;
@@ -81,13 +86,16 @@ class Matmul : public cublaslt::Answers {
   std::size_t buffer() const { return buffer_; }
   // Zeros where weights have none: the smaller ones of each four.
   void Prune(const void* dense, void* pruned, cudaStream_t stream);
-  void Compress(const void* pruned, void* compressed, void* buffer, cudaStream_t stream);
+  // Also tells the plan where its bias is: at that address until the next Compress().
+  void Compress(const cublaslt::Matmul::Tensors& tensors, void* compressed, void* buffer, cudaStream_t stream);
+  // `tensors.b` is compressed, and its bias need not be there.
   void Run(const cublaslt::Matmul::Tensors& tensors, void* workspace, cudaStream_t stream);
 
  private:
   void Build();
   void Free();
   void FreePlan();
+  void AskForSelection();
   void MakePlan(const void* bias);
   cusparseLtMatDescriptor_t* Add(std::int64_t rows, std::int64_t columns, const std::string& type, bool structured);
   template <class Value>
@@ -98,6 +106,7 @@ class Matmul : public cublaslt::Answers {
   const cusparseLtHandle_t& handle_;
   cublaslt::Gemm gemm_;
   std::size_t most_workspace_;
+  int device_;
   // Weights, input, what is added, result: those that are described.
   cusparseLtMatDescriptor_t matrices_[4] = {};
   int described_ = 0;
@@ -105,8 +114,7 @@ class Matmul : public cublaslt::Answers {
   cusparseLtMatmulAlgSelection_t selection_ = {};
   cusparseLtMatmulPlan_t plan_ = {};
   bool has_selection_ = false, has_plan_ = false;
-  const void* bias_ = nullptr;  // that the plan knows
-  cublaslt::Algorithm preferred_;
+  cublaslt::Algorithm preferred_;  // its mode and buffers are 0: as it chooses
   std::size_t workspace_ = 0, compressed_ = 0, buffer_ = 0;
 };
 

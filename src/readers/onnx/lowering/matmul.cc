@@ -34,14 +34,19 @@ Result<Shape> ProductShape(Shape a, Shape b) {
 Sparsity SparsityOf(const NodeView& node, const Product& product, const MatMulConfig& config) {
   const OperandView* b = node.input(product.b);
   if (b == nullptr || !product.b_turned || product.zero_points || config.weights != Constness::kConstant ||
-      config.b.dims[config.b.rank() - 2] % 4 != 0 || node.attributes.contains(kStoredShape))
+      BitsPerElement(config.types.weights) < 8 || config.b.dims[config.b.rank() - 2] % 4 != 0)
     return Sparsity::kNone;
+  const bool is_stored_turned = node.attributes.contains(kStoredTurned);
+  if (node.attributes.contains(kStoredShape) && !is_stored_turned) return Sparsity::kNone;
   if (const OperandView* zero = product.b_zero_point ? node.input(*product.b_zero_point) : nullptr) {
-    const bool is_zero = zero->value != nullptr &&
-                         std::ranges::all_of(zero->value->bytes, [](auto byte) { return static_cast<int>(byte) == 0; });
+    const bool is_zero =
+        zero->zeros.all || (zero->value != nullptr && std::ranges::all_of(zero->value->bytes, [](auto byte) {
+                              return static_cast<int>(byte) == 0;
+                            }));
     if (!is_zero) return Sparsity::kNone;
   }
-  return (*product.b_turned ? b->two_of_four.columns : b->two_of_four.rows) ? Sparsity::kTwoOf4 : Sparsity::kNone;
+  return (*product.b_turned != is_stored_turned ? b->zeros.columns : b->zeros.rows) ? Sparsity::kTwoOf4
+                                                                                    : Sparsity::kNone;
 }
 
 // How a bias of this shape is added to a GEMM's output of that shape; nullopt: by another broadcast.

@@ -26,7 +26,7 @@ struct OperandView {
   const Shape* shape = nullptr;     // null: not known
   bool constant = false;            // a weight: known before the first inference
   const Tensor* value = nullptr;    // a weight's elements; null: not known, or too many to keep
-  TwoOfFour two_of_four = {};
+  ZeroPattern zeros = {};
 };
 
 // After the rewrites: a Conv may carry a bias that a folded BatchNormalization gave it.
@@ -50,6 +50,7 @@ struct NodeView {
 // scales and zero points are inputs of their own. Where input 0 is in fewer bits too, its rows have blocks of so many
 // elements, and behind the zero points are their scales.
 inline constexpr const char* kStoredShape = "stored_shape";
+inline constexpr const char* kStoredTurned = "stored_turned";  // where that is the stored matrix turned round
 inline constexpr const char* kStoredBlock = "stored_block";
 inline constexpr const char* kRowBlock = "row_block";
 inline constexpr std::size_t kStoredScales = 3;

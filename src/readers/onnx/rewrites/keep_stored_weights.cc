@@ -74,6 +74,8 @@ struct Stored {
   std::optional<ValueId> tensor, scales, zero_points;
   Blocked form;                  // as the reader sees it
   bool is_view = false;          // whether that is another shape or order
+  bool is_turned = false;        // whether that is a matrix turned round, and nothing else
+  bool is_shifted = false;       // by a zero point that is none of `zero_points`
   std::vector<Layer*> absorbed;  // the reader's neighbour first
 };
 
@@ -152,7 +154,10 @@ class StoredWeights {
   bool AddNumbers(const Layer& layer, std::size_t weights, Stored& stored) {
     const std::optional<ValueId> numbers = InputOf(layer, 1 - weights);
     Shape shape = *ShapeOf(numbers);
-    if (ElementCount(shape) == 1) return true;
+    if (ElementCount(shape) == 1) {
+      stored.is_shifted = stored.is_shifted || layer.op == "Sub";
+      return true;
+    }
     const Shape& whole = stored.form.shape;
     if (shape.rank() > whole.rank()) return false;
     shape.dims.insert(shape.dims.begin(), whole.rank() - shape.rank(), 1);
@@ -205,6 +210,8 @@ class StoredWeights {
       }
       const bool is_transpose = (*layer)->op == "Transpose", is_view = IsOneOf((*layer)->op, kViews);
       if (!is_transpose && !is_view) continue;
+      stored.is_turned = is_transpose && stored.form.shape.rank() == 2 && (!stored.is_view || stored.is_turned) &&
+                         IntegersOf(**layer, "perm", {1, 0}) == std::vector<std::int64_t>{1, 0} && !stored.is_turned;
       stored.is_view = true;
       const Shape* const shape = ShapeOf(OutputOf(**layer, 0));
       std::optional<Blocked> next;
@@ -222,13 +229,18 @@ class StoredWeights {
     const std::optional<ValueId> scales = InputOf(dequantize, 1), zeros = InputOf(dequantize, 2);
     if (!edit_.IsConstant(scales) || ShapeOf(scales) == nullptr) return false;
     if (!FindBlocks(dequantize, *ShapeOf(scales), stored.form)) return false;
-    if (!stored.form.block) return true;
+    const auto numbers = zeros ? edit_.IntegersIn(zeros) : std::nullopt;
+    const bool are_zero = !zeros || IsFloatingPoint(graph_.value(*stored.tensor).type) ||
+                          graph_.value(*zeros).zeros.all ||
+                          (numbers && std::ranges::all_of(*numbers, [](std::int64_t number) { return number == 0; }));
+    if (!stored.form.block) {
+      stored.is_shifted = !are_zero;
+      return true;
+    }
     stored.scales = UnconvertedScales(scales);  // they may be stored in fewer bits than they are used in themselves
-    if (!zeros || IsFloatingPoint(graph_.value(*stored.tensor).type)) return true;
+    if (are_zero) return true;
     if (!edit_.IsConstant(zeros)) return false;
-    const auto numbers = edit_.IntegersIn(zeros);
-    if (!numbers || std::ranges::any_of(*numbers, [](std::int64_t number) { return number != 0; }))
-      stored.zero_points = zeros;
+    stored.zero_points = zeros;
     return true;
   }
 
@@ -274,6 +286,8 @@ class StoredWeights {
     if (!stored || (stored->is_view && (is_gather || is_convolution))) return false;
     edit_.SetInput(layer, place, stored->tensor);
     if (stored->is_view) layer.attributes[kStoredShape] = stored->form.shape.dims;
+    if (stored->is_turned) layer.attributes[kStoredTurned] = std::int64_t{1};
+    if (stored->is_shifted) graph_.values[stored->tensor->index()].zeros = {};
     if (is_gather) {
       layer.op = "com.microsoft.GatherBlockQuantized";
       layer.attributes["gather_axis"] = IntegerOf(layer, "axis", 0);

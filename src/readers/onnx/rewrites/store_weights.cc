@@ -6,6 +6,7 @@
 #include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/rewrites.h"
 #include "src/readers/onnx/rewrites/graph_edit.h"
+#include "src/readers/onnx/weight_sample.h"
 
 namespace infimum {
 namespace {
@@ -73,6 +74,7 @@ RewritePass StoreWeightsAs(DataType type, ModelGraph& graph) {
     auto found = replacements.find({*weights, k});
     if (found == replacements.end()) {
       Replacement made{edit.AddWeight(stored.name, type, *stored.shape), std::nullopt};
+      if (HasZeroPattern(type)) graph.values[made.weights.index()].zeros = stored.zeros;
       if (!IsFloatingPoint(type)) made.scales = edit.AddWeight(stored.name + ".scales", stored.type, scales);
       found = replacements.emplace(std::pair(*weights, k), made).first;
     }

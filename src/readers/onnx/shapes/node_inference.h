@@ -26,7 +26,7 @@ struct KnownValue {
   bool constant = false;                     // known before the first inference
   const onnx::TensorProto* proto = nullptr;  // the elements as ONNX holds them, where few
   std::shared_ptr<const Tensor> tensor;      // the same, decoded; either may be there without the other
-  TwoOfFour two_of_four = {};
+  ZeroPattern zeros = {};
 };
 
 // The elements in either form, made from the other where that is missing; null where there are none.
