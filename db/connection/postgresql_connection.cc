@@ -9,15 +9,18 @@
 
 #include "infimum/base/text.h"
 
+// Of libpqxx 6 (Debian 12) and 7 (Debian 13, Ubuntu 24.04), each of which warns of what the other one needs.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace infimum {
 
 struct PostgreSqlConnection::Server {
   explicit Server(const std::string& address) : connection(address), quiet(connection) {
+#if PQXX_VERSION_MAJOR < 7
     // A connection that came back by itself would have lost its temporary tables and settings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     connection.inhibit_reactivation(true);
-#pragma GCC diagnostic pop
+#endif
   }
 
   pqxx::connection connection;
@@ -132,6 +135,7 @@ struct ToText {
   }
 };
 
+#if PQXX_VERSION_MAJOR < 7
 // A row for COPY. pqxx writes any type that it can separate into fields; for this one it finds the function below.
 struct CopyRow {
   std::span<const SqlValue> values;
@@ -149,15 +153,47 @@ std::string separated_list(const std::string& separator, const CopyRow& row,
   return line;
 }
 
+pqxx::stream_to StreamTo(pqxx::transaction_base& transaction, const std::string& table,
+                         const std::vector<std::string>& columns) {
+  return pqxx::stream_to(transaction, table, columns);
+}
+void Write(std::span<const SqlValue> row, pqxx::stream_to& stream) { stream << CopyRow{row}; }
+
+pqxx::result Ask(pqxx::transaction_base& transaction, const std::string& sql,
+                 const std::vector<std::optional<std::string>>& texts) {
+  std::vector<const char*> values;
+  for (const std::optional<std::string>& text : texts) values.push_back(text ? text->c_str() : nullptr);
+  return transaction.exec_params(sql, pqxx::prepare::make_dynamic_params(values));
+}
+#else
+pqxx::stream_to StreamTo(pqxx::transaction_base& transaction, const std::string& table,
+                         const std::vector<std::string>& columns) {
+  const pqxx::connection& connection = transaction.conn();
+  return pqxx::stream_to::raw_table(transaction, connection.quote_name(table), connection.quote_columns(columns));
+}
+void Write(std::span<const SqlValue> row, pqxx::stream_to& stream) {
+  std::vector<std::optional<std::string>> texts;
+  for (const SqlValue& value : row) texts.push_back(std::visit(ToText{}, value));
+  stream.write_row(texts);
+}
+
+pqxx::result Ask(pqxx::transaction_base& transaction, const std::string& sql,
+                 const std::vector<std::optional<std::string>>& texts) {
+  pqxx::params values;
+  for (const std::optional<std::string>& text : texts) values.append(text);
+  return transaction.exec_params(sql, values);
+}
+#endif
+
 class PostgreSqlBulkInsert : public BulkInsert {
  public:
   PostgreSqlBulkInsert(const std::string& name, pqxx::transaction_base& transaction, const std::string& table,
                        const std::vector<std::string>& columns)
-      : name_(name), stream_(transaction, table, columns) {}
+      : name_(name), stream_(StreamTo(transaction, table, columns)) {}
 
   Status Add(std::span<const SqlValue> row) override {
     return Guarded(name_, [&]() -> Status {
-      stream_ << CopyRow{row};
+      Write(row, stream_);
       return {};
     });
   }
@@ -215,10 +251,8 @@ class PostgreSqlRows : public Statement {
 
  protected:
   // One statement with the values that were bound: PostgreSQL takes no second one here.
-  pqxx::result Ask(pqxx::transaction_base& transaction, const std::string& sql) const {
-    std::vector<const char*> values;
-    for (const std::optional<std::string>& value : values_) values.push_back(value ? value->c_str() : nullptr);
-    return transaction.exec_params(sql, pqxx::prepare::make_dynamic_params(values));
+  pqxx::result Answer(pqxx::transaction_base& transaction, const std::string& sql) const {
+    return Ask(transaction, sql, values_);
   }
 
   std::vector<std::optional<std::string>> values_;
@@ -254,10 +288,10 @@ class PostgreSqlStatement : public PostgreSqlRows {
   Status AskServer() {
     return Guarded(connection_.name(), [&]() -> Status {
       if (connection_.server_->transaction) {
-        result_ = Ask(*connection_.server_->transaction, sql_);
+        result_ = Answer(*connection_.server_->transaction, sql_);
       } else {
         pqxx::nontransaction alone(connection_.server_->connection);
-        result_ = Ask(alone, sql_);
+        result_ = Answer(alone, sql_);
       }
       connection_.changes_ = static_cast<std::int64_t>(result_.affected_rows());
       return {};
@@ -283,7 +317,7 @@ class PostgreSqlCursor : public PostgreSqlRows {
       if (!transaction_) {
         transaction_ = std::make_unique<pqxx::read_transaction>(connection_.server_->connection);
         if (limits_ != nullptr) INFIMUM_RETURN_IF_ERROR(Confine());
-        Ask(*transaction_, "DECLARE infimum_query NO SCROLL CURSOR FOR " + sql_);
+        Answer(*transaction_, "DECLARE infimum_query NO SCROLL CURSOR FOR " + sql_);
         Fetch();
       } else if (++row_ == result_.size()) {
         Fetch();
@@ -477,3 +511,4 @@ Result<std::string> PostgreSqlConnection::BackUp(const std::string& label) {
 }
 
 }  // namespace infimum
+#pragma GCC diagnostic pop
