@@ -169,8 +169,10 @@ class SqliteStatement : public Statement {
 };
 
 // While a statement is prepared, SQLite asks for each thing that it would do.
-int OnlyReading(void* /*unused*/, int action, const char* /*object*/, const char* name, const char* /*database*/,
+int OnlyReading(void* /*unused*/, int action, const char* object, const char* name, const char* /*database*/,
                 const char* /*trigger*/) {
+  // Pragmas that are asked like tables. SQLite 3.40 asks whether it may make them, 3.46 does not.
+  if (action == SQLITE_READ && object != nullptr && sqlite3_strnicmp(object, "pragma_", 7) == 0) return SQLITE_DENY;
   if (action == SQLITE_FUNCTION && name != nullptr && std::string_view(name) == "load_extension") return SQLITE_DENY;
   const bool reads =
       action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
