@@ -21,7 +21,7 @@ mount -t proc none "$system/proc"
 mount --bind /dev "$system/dev"
 cp -L "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$system/trusted.crt"
 mkdir -p "$system/root/infimum"
-git archive HEAD | tar -x -C "$system/root/infimum"
+git ls-files -z | xargs -0 cp -pu --parents -t "$system/root/infimum"  # with their times, so that little is built again
 printf '#!/bin/sh\necho 580.65.06\n' >"$system/usr/local/bin/nvidia-smi"
 chmod +x "$system/usr/local/bin/nvidia-smi"
 # Without a stub of the driver's library cuDNN leaves out what it compiles at run time: all products and attention.
