@@ -135,6 +135,7 @@ struct ToText {
   }
 };
 
+// Ask() runs one statement with the values that are bound to it: PostgreSQL takes no second one there.
 #if PQXX_VERSION_MAJOR < 7
 // A row for COPY. pqxx writes any type that it can separate into fields; for this one it finds the function below.
 struct CopyRow {
@@ -250,11 +251,6 @@ class PostgreSqlRows : public Statement {
   }
 
  protected:
-  // One statement with the values that were bound: PostgreSQL takes no second one here.
-  pqxx::result Answer(pqxx::transaction_base& transaction, const std::string& sql) const {
-    return Ask(transaction, sql, values_);
-  }
-
   std::vector<std::optional<std::string>> values_;
   pqxx::result result_;
   pqxx::result::size_type row_ = 0;
@@ -288,10 +284,10 @@ class PostgreSqlStatement : public PostgreSqlRows {
   Status AskServer() {
     return Guarded(connection_.name(), [&]() -> Status {
       if (connection_.server_->transaction) {
-        result_ = Answer(*connection_.server_->transaction, sql_);
+        result_ = Ask(*connection_.server_->transaction, sql_, values_);
       } else {
         pqxx::nontransaction alone(connection_.server_->connection);
-        result_ = Answer(alone, sql_);
+        result_ = Ask(alone, sql_, values_);
       }
       connection_.changes_ = static_cast<std::int64_t>(result_.affected_rows());
       return {};
@@ -317,7 +313,7 @@ class PostgreSqlCursor : public PostgreSqlRows {
       if (!transaction_) {
         transaction_ = std::make_unique<pqxx::read_transaction>(connection_.server_->connection);
         if (limits_ != nullptr) INFIMUM_RETURN_IF_ERROR(Confine());
-        Answer(*transaction_, "DECLARE infimum_query NO SCROLL CURSOR FOR " + sql_);
+        Ask(*transaction_, "DECLARE infimum_query NO SCROLL CURSOR FOR " + sql_, values_);
         Fetch();
       } else if (++row_ == result_.size()) {
         Fetch();

@@ -20,7 +20,7 @@ using AllAnswers = std::map<std::string, ProblemAnswers>;  // by the problem's t
 
 namespace {
 
-constexpr const char* kSchema = "infimum.gemm-recording/1";
+constexpr const char* kSchema = "infimum.gemm-recording/2";
 
 nlohmann::json Names(const auto& algorithms) {
   nlohmann::json names = nlohmann::json::array();

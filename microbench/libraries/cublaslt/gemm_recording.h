@@ -2,7 +2,7 @@
 //
 //   RecordingGemmLibrary recorder(lt);             // asks `lt`, and remembers
 //   GemmAlgorithms(recorder, problem, tier, 1000);
-//   recorder.Text();                               // {"schema":"infimum.gemm-recording/1","library":"13.0.2",...}
+//   recorder.Text();                               // {"schema":"infimum.gemm-recording/2","library":"13.0.2",...}
 #pragma once
 
 #include <memory>

@@ -43,8 +43,7 @@ class WeightSampler {
 
 // Of a matrix of floating-point numbers or signed 8-bit integers, or several; what is too small to be sampled, or zero
 // throughout its sample, has none. Elements that a large file keeps as protobuf's numbers are not looked at. A matrix
-// without the pattern costs no more than its sample, one that has it is read whole. Of a vector of bytes: whether it is
-// zero.
+// is read to the first four that break the pattern, one that has it whole. Of a vector of bytes: whether it is zero.
 ZeroPattern ZeroPatternOf(const onnx::TensorProto& tensor, const Shape& shape, const StoredElements& elements);
 // Whether it is looked for in this type.
 bool HasZeroPattern(DataType type);

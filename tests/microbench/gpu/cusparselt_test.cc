@@ -213,7 +213,7 @@ TEST_F(CusparseLtCalls, SegmentsOfTheDepthAreOfDevicesThatHaveThem) {
 }
 
 // What cuts the depth by itself there is what is not split, of each algorithm.
-TEST_F(CusparseLtCalls, BlackwellCutsTheDepthItself) {
+TEST_F(CusparseLtCalls, ADepthThatTheLibraryCutsByItselfStaysSo) {
   told_.split = -1;
   told_.mode = CUSPARSELT_HEURISTIC;
   Matmul matmul(lt_, handle_, kGemm, 4096, 10);

@@ -212,7 +212,7 @@ TEST(GemmAlgorithm, ItsNameSaysAllOfIt) {
 }
 
 // Answers of a library with three algorithms, of which the heuristic knows two and the device refuses some settings.
-constexpr const char* kRecording = R"({"schema":"infimum.gemm-recording/1","library":"13.0.0","problems":{
+constexpr const char* kRecording = R"({"schema":"infimum.gemm-recording/2","library":"13.0.0","problems":{
   "1x128x3072x768 f16:f16:f16 sums=f32":{
     "heuristic":["algo=7_tile=20_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0",
                  "algo=7_tile=18_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0",
@@ -263,8 +263,8 @@ TEST(GemmRecording, AProblemThatWasNotAskedAboutAndFilesThatAreNone) {
   GemmProblem other = Bound(kPlain)->problem;
   other.rows = 5;
   EXPECT_THAT(library->Ask(other).error().message, HasSubstr("no answers about 1x5x3072x768"));
-  for (const std::string text : {"", "{}", R"({"schema":"x"})", R"({"schema":"infimum.gemm-recording/1"})",
-                                 R"({"schema":"infimum.gemm-recording/1","library":"1","problems":{"a":{}}})"})
+  for (const std::string text : {"", "{}", R"({"schema":"x"})", R"({"schema":"infimum.gemm-recording/2"})",
+                                 R"({"schema":"infimum.gemm-recording/2","library":"1","problems":{"a":{}}})"})
     EXPECT_THAT(ReadGemmRecording(text, "wrong.json").error().message, HasSubstr("wrong.json"));
 }
 

@@ -21,7 +21,7 @@ struct RecordedProblem {
 };
 using RecordedProblems = std::map<std::string, RecordedProblem>;  // by the problem's text
 
-constexpr const char* kSchema = "infimum.gemm-recording/1";
+constexpr const char* kSchema = "infimum.gemm-recording/2";
 
 std::vector<Algorithm> ReadNames(const nlohmann::json& names) {
   std::vector<Algorithm> algorithms;

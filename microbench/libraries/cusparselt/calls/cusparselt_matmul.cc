@@ -19,7 +19,7 @@ alignas(16) const unsigned char kSomewhere[16] = {};
 
 constexpr std::uint32_t kAlignment = 16;  // bytes: that of every tensor here is more
 constexpr std::int32_t kSegments = -1;    // in place of a split: the library's own segments of the depth
-constexpr int kHopper = 9;                // devices after it have other ways to cut a depth than those before
+constexpr int kHopper = 9;                // which has them; on later devices the newer modes are tried too
 
 cusparseComputeType SumsOf(const cublaslt::Gemm& gemm) {
   if (gemm.sums == "s32") return CUSPARSE_COMPUTE_32I;
